@@ -97,7 +97,8 @@ class Configuration(models.Model):
         return self.name
 
     def disclosure(self) -> dict[str, Any]:
-        """All that is disclosed, as hashed and shown."""
+        """All that is hashed. The day of the price sheet is left out: prices that stay the same are no change."""
+        prices = None if self.prices is None else {k: v for k, v in self.prices.items() if k != "dated"}
         return {
             "provider": self.provider,
             "model": self.model,
@@ -110,7 +111,7 @@ class Configuration(models.Model):
             "tools": self.tools,
             "time_limit_s": self.time_limit_s,
             "harness_version": self.harness_version,
-            "prices": self.prices,
+            "prices": prices,
             "training_cutoff": self.training_cutoff.isoformat() if self.training_cutoff else None,
             "available_to_public": self.available_to_public,
             "submitter_relationship": self.submitter_relationship,

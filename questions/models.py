@@ -207,3 +207,6 @@ class SuiteItem(models.Model):
                 ),
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"item {self.position} of {self.suite_id}"

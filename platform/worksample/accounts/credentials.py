@@ -1,31 +1,26 @@
-"""Keeping provider keys: encrypted with Fernet under ``CREDENTIAL_KEYS`` (newest first, so that keys can be rotated)."""
+"""Keeping the keys that people bring for model APIs."""
 
-from cryptography.fernet import Fernet, MultiFernet
-from django.conf import settings
-
+from worksample.accounts.encryption import encrypt
 from worksample.accounts.models import ProviderCredential, User
 
-
-def _cipher() -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in settings.CREDENTIAL_KEYS])
+SHOWN = 4
+# A shorter secret would be given away by its last characters.
+SHOWN_FROM = 20
 
 
 def store(*, owner: User, name: str, secret: str) -> ProviderCredential:
-    """Encrypt ``secret`` and keep it under ``name``, replacing what the owner kept under that name."""
+    """Encrypt ``secret`` and keep it under ``name``, replacing what the owner kept under that name.
+
+    Raises ValueError, without repeating the secret, for one that no provider issues.
+    """
     secret = secret.strip()
-    if not secret or not secret.isprintable() or " " in secret:
-        raise ValueError("key: is empty or holds blanks or control characters; paste it again as the provider shows it")
+    if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+        raise ValueError(
+            "key: is empty or holds blanks or unusual characters. Paste it again as the provider shows it."
+        )
     credential, _ = ProviderCredential.objects.update_or_create(
         owner=owner,
         name=name,
-        defaults={
-            "ciphertext": _cipher().encrypt(secret.encode()),
-            "hint": secret[-4:] if len(secret) >= 20 else "",
-        },
+        defaults={"ciphertext": encrypt(secret), "hint": secret[-SHOWN:] if len(secret) >= SHOWN_FROM else ""},
     )
     return credential
-
-
-def reveal(credential: ProviderCredential) -> str:
-    """The secret itself, for the one call that needs it; never log or store what this returns."""
-    return _cipher().decrypt(bytes(credential.ciphertext)).decode()

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
+from worksample.accounts.encryption import decrypt
+
 
 class User(AbstractUser):
     """A person with an account."""
@@ -27,3 +29,7 @@ class ProviderCredential(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (…{self.hint})"
+
+    def reveal(self) -> str:
+        """The secret itself, for the one call that needs it; never log or store what this returns."""
+        return decrypt(bytes(self.ciphertext))
