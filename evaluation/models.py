@@ -158,15 +158,17 @@ class Evaluation(models.Model):
     stop_reason = models.CharField(max_length=9, choices=StopReason, blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    # Time spent running before the present stretch: pauses do not count against the plan's time.
-    running_since = models.DateTimeField(null=True)
-    seconds_run = models.FloatField(default=0.0)
+    seconds_run = models.FloatField(default=0.0, help_text="with a worker on it; pauses do not count")
+    queued_at = models.DateTimeField(null=True, help_text="when a worker was last asked for")
 
     log_length = models.BigIntegerField(default=0, help_text="the next free sequence number of the log")
     rounds_drawn = models.PositiveIntegerField(default=0)
     rounds_consumed = models.PositiveIntegerField(default=0)
-    # What calls may have cost whose answers were lost with a worker: counted at their reserved worst case.
-    cost_lost = models.DecimalField(**MONEY, default=Decimal(0))
+    cost_unreported = models.DecimalField(
+        **MONEY,
+        default=Decimal(0),
+        help_text="what calls may have cost that nobody reported (lost with a worker, without usage), at worst",
+    )
 
     objects = VisibleQuerySet.as_manager()
 
@@ -339,6 +341,28 @@ class Output(models.Model):
 
     def __str__(self) -> str:
         return f"output of trial {self.trial_id}"
+
+
+class UngradedAnswer(models.Model):
+    """An answer whose grader failed: kept until a mended grader takes it up, so that nobody is asked twice."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="ungraded_answers")
+    configuration = models.ForeignKey(Configuration, on_delete=models.PROTECT, related_name="+")
+    round_number = models.PositiveIntegerField()
+    try_number = models.PositiveSmallIntegerField()
+    answer = models.JSONField(help_text="all that the trial will record but its verdict")
+    error = models.TextField()
+    answered_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["evaluation", "configuration", "round_number", "try_number"], name="ungraded_answer_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"ungraded {self.evaluation_id}/{self.configuration_id}/{self.round_number}/{self.try_number}"
 
 
 class Verdict(models.Model):

@@ -10,7 +10,8 @@ from typing import Any
 
 from questions.errors import Problem, Refused
 
-CACHE_POLICIES = ("allow", "avoid")
+# Avoiding the cache needs a way of asking for it that differs by provider.
+CACHE_POLICIES = ("allow",)
 
 
 def _new_seed() -> int:
@@ -32,7 +33,7 @@ class Plan:
         attempt_size: consecutive rounds that make an Attempt.
         retry_deadline_s: seconds after its first call at which a trial that met only faults becomes void.
         stall_timeout_s: seconds without a byte after which a call has failed.
-        cache_policy: "allow" the provider's prompt cache, or "avoid" it by a distinct prefix for every try.
+        cache_policy: "allow" the provider its prompt cache, which makes repeated tries cheaper and faster.
     """
 
     alpha: float = 0.05
