@@ -152,6 +152,9 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
+# A worker that gives no sign of life for this long loses its evaluation to another.
+LEASE_SECONDS = env.float("WORKSAMPLE_LEASE_SECONDS", default=15.0)
+
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -160,8 +163,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+SWEEP_SECONDS = env.float("WORKSAMPLE_SWEEP_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "evaluation.sweep", "schedule": env.float("WORKSAMPLE_SWEEP_SECONDS", default=5.0)},
+    # One that finds every worker busy is of no use later: the next one follows.
+    "sweep": {"task": "evaluation.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
 }
 
 LOGGING = {
