@@ -11,6 +11,7 @@ import aiohttp
 import httpx
 
 from evaluation.providers.base import CallFailed, ConfigurationRejected
+from evaluation.providers.client import InternalAddress
 
 # What a repetition cannot mend. 402 and 422 are how some providers say "no credit" and "bad parameter".
 _REJECTIONS = {
@@ -50,6 +51,8 @@ def failure_of_exception(error: Exception, *, began: bool) -> CallFailed:
         return ConfigurationRejected("bad_certificate", _describe(causes))
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         return CallFailed("tls_failure", _describe(causes))
+    if any(isinstance(cause, InternalAddress) for cause in causes):
+        return ConfigurationRejected("internal_address", _describe(causes))
     if any(isinstance(cause, (socket.gaierror, aiohttp.ClientConnectorDNSError)) for cause in causes):
         return CallFailed("unknown_host", _describe(causes))
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
