@@ -320,7 +320,8 @@ class Trial(models.Model):
             models.UniqueConstraint(fields=["evaluation", "sequence"], name="trial_sequence_once"),
             models.CheckConstraint(
                 condition=Q(outcome=Outcome.VOID, score__isnull=True)
-                | (~Q(outcome=Outcome.VOID) & Q(score__gte=0, score__lte=1)),
+                # A comparison with NULL is not false, so that "not empty" must be said.
+                | (~Q(outcome=Outcome.VOID) & Q(score__isnull=False, score__gte=0, score__lte=1)),
                 name="trial_void_or_scored",
             ),
         ]
