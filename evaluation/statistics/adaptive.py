@@ -1,13 +1,13 @@
 r"""Adaptive estimates of a weighted mean over a finite pool (design.md section 4).
 
-Before the draw of round t the sampler freezes, from results recorded by then, predictions f_t(q), a constant kappa_t and
-the law pi_t(q) > 0; then it draws I_t ~ pi_t. Results are consumed in the order of their numbers, as
+Before the draw of round t the sampler freezes, from results recorded by then, predictions f_t(q), a constant kappa_t
+and the law pi_t(q) > 0; then it draws I_t ~ pi_t. Results are consumed in the order of their numbers, as
 
     Z_t = known_t + kappa_t sum_{R_t} w_q f_t(q) + (w_I / pi_t(I)) (Y_t - kappa_t f_t(I)),    E[Z_t | past] = theta,
 
-with R_t the whole pool and known_t = 0 when tries are repeated; when each question is asked once, R_t holds those not yet
-drawn and known_t is the weighted sum of the scores of those drawn before. The law is pi proportional to w on R_t, so that
-w_I / pi_t(I) is the weight W_t of R_t, whatever was drawn.
+with R_t the whole pool and known_t = 0 when tries are repeated; when each question is asked once, R_t holds those not
+yet drawn and known_t is the weighted sum of the scores of those drawn before. The law is pi proportional to w on R_t,
+so that w_I / pi_t(I) is the weight of R_t, whatever was drawn.
 """
 
 import json
@@ -122,7 +122,9 @@ class _Stream:
         covariance = yf / n - (y / n) * (f / n)
         if variance == 0.0:
             return KAPPA_START
-        return min(1.0, max(0.0, (n * covariance / variance + KAPPA_PRIOR_COUNT * KAPPA_START) / (n + KAPPA_PRIOR_COUNT)))
+        return min(
+            1.0, max(0.0, (n * covariance / variance + KAPPA_PRIOR_COUNT * KAPPA_START) / (n + KAPPA_PRIOR_COUNT))
+        )
 
     def learn(self, item: int, score: float, prediction: float) -> None:
         for index, value in enumerate((1.0, score, prediction, prediction * prediction, score * prediction)):
@@ -213,7 +215,9 @@ class AdaptiveEvaluation:
         self._pairs = {pair: BettingSequence(self._alpha, (-1.0, 1.0)) for pair in combinations(self._names, 2)}
         # For rank sets alpha is shared out over the pairs, with sequences of their own.
         share = self._alpha / max(len(self._pairs), 1)
-        self._shared = self._pairs if len(self._pairs) < 2 else {p: BettingSequence(share, (-1.0, 1.0)) for p in self._pairs}
+        self._shared = (
+            self._pairs if len(self._pairs) < 2 else {p: BettingSequence(share, (-1.0, 1.0)) for p in self._pairs}
+        )
         self._cumulative = np.cumsum(self._weights)
         self._left = np.ones(self._size, dtype=bool)
         self._drawn = self._consumed = 0

@@ -184,9 +184,7 @@ class BettingSequence:
         """Drop candidates from both ends that are refuted, keeping the innermost refuted one as the bound."""
         m, above, below, limit = self._m, self._above, self._below, self._threshold
         first, last = 0, len(m) - 1
-        while first < last and (
-            m[first + 1] <= self._certain_lower or above[first + 1] + below[first + 1] >= limit
-        ):
+        while first < last and (m[first + 1] <= self._certain_lower or above[first + 1] + below[first + 1] >= limit):
             first += 1
         while last > first and (m[last - 1] >= self._certain_upper or above[last - 1] + below[last - 1] >= limit):
             last -= 1
