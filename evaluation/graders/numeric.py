@@ -138,10 +138,8 @@ def _find(said: str, pattern: re.Pattern[str], locale: str) -> tuple[_Number, st
     for part in reversed(bold):
         if match := pattern.search(part):
             return _number(match, locale), "bold"
-    last = None
-    for last in pattern.finditer(tail):
-        pass
-    return None if last is None else (_number(last, locale), "last number")
+    numbers = list(pattern.finditer(tail))
+    return (_number(numbers[-1], locale), "last number") if numbers else None
 
 
 def _is_all(match: re.Match[str], whole: str) -> bool:
