@@ -150,8 +150,8 @@ class Ledger:
         return self._statistics.estimate(str(configuration_id))
 
     def difference(self, first: int, second: int) -> tuple[float, float]:
-        """Bounds of the first configuration's mean minus the second's."""
-        return self._statistics.difference(str(first), str(second))
+        """Bounds of the first configuration's mean minus the second's, for all pairs at once."""
+        return self._statistics.difference(str(first), str(second), simultaneous=True)
 
 
 def _events(evaluation: Evaluation, start: int) -> Iterator[Round | Trial]:

@@ -85,7 +85,7 @@ class Runner:
                 return await self._run(_InFlight(client, self._slots(), lag))
         finally:
             await self._in_database(self._recorder.release)
-            await self._in_database(connection.close)
+            await self._in_database(_disconnect)
             self._database.shutdown()
 
     async def _run(self, flight: _InFlight) -> str:
@@ -115,7 +115,7 @@ class Runner:
                 if not _may_pass(error) or time.monotonic() > given_up_at:
                     raise
                 log.warning("the database is away (%s); %d results wait", type(error).__name__, len(news.results))
-                await self._in_database(connection.close)
+                await self._in_database(_disconnect)
                 await asyncio.sleep(0.5)
 
     def _begin(self, flight: _InFlight, assignment: Assignment) -> None:
@@ -220,6 +220,11 @@ class Runner:
 
     async def _in_database(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._database, work)
+
+
+def _disconnect() -> None:
+    # Looked up here, in the thread whose connection it is.
+    connection.close()
 
 
 def _may_pass(error: Exception) -> bool:

@@ -93,11 +93,8 @@ def same(first: Any, second: Any) -> bool:
         return first.keys() == second.keys() and all(same(value, second[key]) for key, value in first.items())
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(same, first, second))
-    return (
-        (type(first) in (int, float)
-        and type(second) in (int, float)
-        and first == second)
-        or (type(first) is type(second) and first == second)
+    return (type(first) in (int, float) and type(second) in (int, float) and first == second) or (
+        type(first) is type(second) and first == second
     )
 
 

@@ -20,5 +20,5 @@ def home() -> Path:
 
 
 def environment_file() -> Path:
-    """Settings of the embedded services (``NAME=value`` lines), written when they are set up; readable by its owner only."""
+    """Settings that lead to the embedded services (``NAME=value`` lines), for their owner's eyes alone."""
     return home() / ENVIRONMENT_FILE
