@@ -11,6 +11,15 @@ variables by betting", JRSS B 2024, sections 4 and B.3.)
 
 The bets are those of approximate GRAPA, lambda(m) = d / (v + d^2) with d = estimate - m, whose sign says on which side
 of m the truth seems to lie: one capital for both sides, so that the whole of alpha is spent on it.
+
+Capital is kept at the nodes of a grid. Between two nodes at distance h, the gambler at m = (1 - s) m1 + s m2 bets
+(1 - s) lambda1 + s lambda2. His factor is the same mixture of the factors F1 and F2 of the nodes, less at most
+h (lambda1 - lambda2) / 4 <= h^2 / (4 v) = e, so that, log being concave,
+
+    log K(m) >= (1 - s) sum log(F1 - e) + s sum log(F2 - e):
+
+linear interpolation between nodes that are charged e is exact on the safe side, and so is a node put in between. A hundred
+nodes over what is left of the domain do for bounds that are good to better than 1e-4.
 """
 
 import json
@@ -22,15 +31,17 @@ import numpy as np
 from evaluation.statistics import checks
 from evaluation.statistics.checks import Floats
 
-# Candidates at the start, and the number below which their spacing is halved.
-POINTS = 1025
-FEWEST_POINTS = 257
-FINEST_SPACING = 1e-7
+# Cells of the grid. When half of them are left, they are split.
+CELLS = 128
+FINEST_SHARE = 1e-7
 # The share of the admissible bet that is used at most.
 LARGEST_SHARE = 0.85
 # One pseudo-observation in the middle of the domain with the largest possible variance.
 PRIOR_COUNT = 1.0
 PRIOR_VARIANCE = 0.25
+# The charge of a factor is bounded, so that the factor stays positive: beyond, the variance is taken to be larger.
+LARGEST_CHARGE = 0.01
+TINY = 1e-300
 
 
 class BettingSequence:
@@ -40,9 +51,9 @@ class BettingSequence:
         alpha: two-sided error probability over all looks together.
         domain: where the mean is known to lie; the interval before any data.
 
-    ``interval`` is the running intersection, rounded outward to the candidates. ``violated`` is true once no candidate
-    is left, which has probability at most alpha unless an assumption is wrong. Memory is that of the candidates,
-    whatever the number of observations.
+    ``interval`` is the running intersection. ``violated`` is true once no candidate is left, which has probability at
+    most alpha unless an assumption is wrong; the interval is then the last that was not empty. Memory is that of the
+    grid, whatever the number of observations.
     """
 
     def __init__(self, alpha: float = 0.05, domain: tuple[float, float] = (0.0, 1.0)) -> None:
@@ -50,14 +61,15 @@ class BettingSequence:
         self.domain = checks.ordered("domain", *domain)
         self.violated = False
         self.count = 0
-        self._threshold = -math.log(self.alpha)
-        self._m: Floats = np.linspace(*self.domain, POINTS)
-        # Logarithms of what was won by bets on "above m" and by bets on "below m".
-        self._above: Floats = np.zeros(POINTS)
-        self._below: Floats = np.zeros(POINTS)
-        # What bounds and candidates say apart from each other.
-        self._certain_lower, self._certain_upper = self.domain
+        self._limit = -math.log(self.alpha)
+        self._lower, self._upper = self.domain
         width = self.domain[1] - self.domain[0]
+        self._finest = FINEST_SHARE * width
+        self._step = width / CELLS
+        self._m: Floats = self.domain[0] + self._step * np.arange(CELLS + 1)
+        self._capital: Floats = np.zeros(CELLS + 1)
+        # The outermost nodes that still matter.
+        self._first, self._last = 0, CELLS
         self._weight = PRIOR_COUNT / width**2
         self._weighted_sum = self._weight * (self.domain[0] + self.domain[1]) / 2
         self._squares = PRIOR_COUNT * PRIOR_VARIANCE
@@ -66,11 +78,7 @@ class BettingSequence:
     @property
     def interval(self) -> tuple[float, float]:
         """(lower, upper), the running intersection."""
-        lower = max(float(self._m[0]), self._certain_lower)
-        upper = min(float(self._m[-1]), self._certain_upper)
-        if lower > upper:  # only when violated: what is certain contradicts what was observed
-            return upper, lower
-        return lower, upper
+        return self._lower, self._upper
 
     def update(
         self,
@@ -85,20 +93,22 @@ class BettingSequence:
         bets on "below" get z_upper. Raises ValueError for anything not finite, bounds that cross or an observation
         outside them, and then has consumed nothing.
         """
-        if np.ndim(z) == 0:
-            self._update_one(*self._checked(z, lower, upper, z_upper))
+        if type(z) is float or np.ndim(z) == 0:
+            self._update_one(*_checked(z, lower, upper, z_upper))
             return
-        size = len(np.asarray(z))
-        columns = [np.broadcast_to(np.asarray(c, dtype=np.float64), (size,)) for c in (z, lower, upper)]
-        last = columns[0] if z_upper is None else np.broadcast_to(np.asarray(z_upper, dtype=np.float64), (size,))
-        observations = [self._checked(*row) for row in zip(*(c.tolist() for c in (*columns, last)), strict=True)]
-        for observation in observations:
+        given = (z, lower, upper, z if z_upper is None else z_upper)
+        columns = [np.asarray(column, dtype=np.float64) for column in given]
+        size = len(columns[0])
+        for name, column in zip(("z", "lower", "upper", "z_upper"), columns, strict=True):
+            if column.shape not in ((), (size,)):
+                raise ValueError(f"{name} must have the shape ({size},) of z, not {column.shape}")
+        rows = np.broadcast_to(np.stack(np.broadcast_arrays(*columns), axis=1), (size, 4))
+        for observation in [_checked(*row) for row in rows.tolist()]:
             self._update_one(*observation)
 
     def know(self, lower: float, upper: float) -> None:
         """Take up that the mean certainly lies in [lower, upper]."""
-        self._certain_lower = max(self._certain_lower, lower)
-        self._certain_upper = min(self._certain_upper, upper)
+        self._narrow(lower, upper)
         self._trim()
 
     def to_state(self) -> dict[str, Any]:
@@ -108,10 +118,10 @@ class BettingSequence:
             "domain": list(self.domain),
             "violated": self.violated,
             "count": self.count,
+            "grid": [self._step, self._first, self._last],
             "m": self._m.tolist(),
-            "above": self._above.tolist(),
-            "below": self._below.tolist(),
-            "certain": [self._certain_lower, self._certain_upper],
+            "capital": self._capital.tolist(),
+            "interval": [self._lower, self._upper],
             "moments": [self._weight, self._weighted_sum, self._squares, self._squares_count],
         }
 
@@ -119,9 +129,9 @@ class BettingSequence:
     def from_state(cls, state: dict[str, Any]) -> "BettingSequence":
         sequence = cls(state["alpha"], tuple(state["domain"]))
         sequence.violated, sequence.count = state["violated"], state["count"]
-        sequence._m = np.array(state["m"])
-        sequence._above, sequence._below = np.array(state["above"]), np.array(state["below"])
-        sequence._certain_lower, sequence._certain_upper = state["certain"]
+        sequence._step, sequence._first, sequence._last = state["grid"]
+        sequence._m, sequence._capital = np.array(state["m"]), np.array(state["capital"])
+        sequence._lower, sequence._upper = state["interval"]
         sequence._weight, sequence._weighted_sum, sequence._squares, sequence._squares_count = state["moments"]
         return sequence
 
@@ -132,44 +142,33 @@ class BettingSequence:
     def from_json(cls, text: str) -> "BettingSequence":
         return cls.from_state(json.loads(text))
 
-    @staticmethod
-    def _checked(z: Any, lower: Any, upper: Any, z_upper: Any) -> tuple[float, float, float, float]:
-        a, b = checks.finite("lower", lower), checks.finite("upper", upper)
-        low = checks.finite("z", z)
-        high = low if z_upper is None else checks.finite("z_upper", z_upper)
-        if a > b:
-            raise ValueError(f"bounds must not cross: lower {lower!r}, upper {upper!r}")
-        slack = 1e-9 * max(1.0, abs(a), abs(b))
-        if not a - slack <= low <= high <= b + slack:
-            shown = f"{z!r}" if low == high else f"{z!r} to {z_upper!r}"
-            raise ValueError(f"z must lie in [lower, upper] = [{a!r}, {b!r}], not be {shown}")
-        return min(max(low, a), b), a, b, min(max(high, a), b)
-
     def _update_one(self, low: float, a: float, b: float, high: float) -> None:
         self.count += 1
-        width = b - a
-        if width > 0.0:
+        if b > a:
             self._bet(low, a, b, high)
-            self._learn((low + high) / 2, width)
-        self._certain_lower = max(self._certain_lower, a)
-        self._certain_upper = min(self._certain_upper, b)
+            self._learn((low + high) / 2, b - a)
+        if a > self._lower or b < self._upper:
+            self._narrow(a, b)
         self._trim()
 
     def _bet(self, low: float, a: float, b: float, high: float) -> None:
-        m = self._m
-        estimate = self._weighted_sum / self._weight
+        first, last = self._first, self._last + 1
+        m = self._m[first:last]
         variance = (b - a) ** 2 * self._squares / self._squares_count
-        split = int(m.searchsorted(estimate))
+        variance = max(variance, self._step**2 / (4 * LARGEST_CHARGE))
+        estimate = self._weighted_sum / self._weight
         d = estimate - m
-        bets = d / (variance + d * d)
-        # Candidates at or beyond a bound need no limit on the side where no factor can turn negative.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.minimum(bets[:split], LARGEST_SHARE / np.maximum(m[:split] - a, 0.0))
-            right = np.maximum(bets[split:], -LARGEST_SHARE / np.maximum(b - m[split:], 0.0))
-        left *= low - m[:split]
-        right *= high - m[split:]
-        self._above[:split] += np.log1p(left)
-        self._below[split:] += np.log1p(right)
+        bets = d * d
+        bets += variance
+        np.divide(d, bets, out=bets)
+        # A node at or beyond a bound needs no limit on the side where its factor cannot turn negative.
+        if _largest(estimate - m.item(0), variance) * (estimate - a) > LARGEST_SHARE:
+            np.minimum(bets, LARGEST_SHARE / np.maximum(m - a, TINY), out=bets)
+        if _largest(m.item(-1) - estimate, variance) * (b - estimate) > LARGEST_SHARE:
+            np.maximum(bets, LARGEST_SHARE / np.minimum(m - b, -TINY), out=bets)
+        bets *= low - m if low == high else np.where(bets > 0.0, low, high) - m
+        bets += 1.0 - self._step**2 / (4 * variance)
+        self._capital[first:last] += np.log(bets, out=bets)
 
     def _learn(self, z: float, width: float) -> None:
         """Running mean and variance, each observation in units of the width of its bounds."""
@@ -180,31 +179,71 @@ class BettingSequence:
         self._weight += weight
         self._weighted_sum += weight * z
 
+    def _narrow(self, lower: float, upper: float) -> None:
+        """Intersect with [lower, upper]; an empty intersection is a violation and is not taken up."""
+        lower, upper = max(lower, self._lower), min(upper, self._upper)
+        if lower <= upper:
+            self._lower, self._upper = lower, upper
+        elif lower - upper > 1e-12:
+            self.violated = True
+
     def _trim(self) -> None:
-        """Drop candidates from both ends that are refuted, keeping the innermost refuted one as the bound."""
-        m, above, below, limit = self._m, self._above, self._below, self._threshold
-        first, last = 0, len(m) - 1
-        while first < last and (m[first + 1] <= self._certain_lower or above[first + 1] + below[first + 1] >= limit):
+        """Leave out refuted candidates at both ends and split the cells once half of them are left."""
+        m, capital, limit = self._m, self._capital, self._limit
+        first, last = self._first, self._last
+        while first + 1 < last and (capital.item(first + 1) >= limit or m.item(first + 1) <= self._lower):
             first += 1
-        while last > first and (m[last - 1] >= self._certain_upper or above[last - 1] + below[last - 1] >= limit):
+        while first + 1 < last and (capital.item(last - 1) >= limit or m.item(last - 1) >= self._upper):
             last -= 1
-        if first or last < len(m) - 1:
-            self._m, self._above, self._below = m[first : last + 1], above[first : last + 1], below[first : last + 1]
-            if len(self._m) < 3 and self._certain_upper - self._certain_lower > 2 * FINEST_SPACING:
-                self.violated = True
-            while 3 <= len(self._m) < FEWEST_POINTS and self._m[1] - self._m[0] > FINEST_SPACING:
-                self._refine()
+        outer, inner = capital.item(first), capital.item(first + 1)
+        lower = self._lower
+        if outer >= limit:
+            lower = m.item(last) if inner >= limit else m.item(first) + self._step * (outer - limit) / (outer - inner)
+        outer, inner = capital.item(last), capital.item(last - 1)
+        upper = self._upper
+        if outer >= limit:
+            upper = m.item(first) if inner >= limit else m.item(last) - self._step * (outer - limit) / (outer - inner)
+        if lower > self._lower or upper < self._upper:
+            self._narrow(lower, upper)
+        self._first, self._last = first, last
+        while self._last - self._first <= CELLS // 2 and self._step > self._finest:
+            self._split()
 
-    def _refine(self) -> None:
-        """Halve the spacing.
+    def _split(self) -> None:
+        start = min(self._first, CELLS // 2)
+        window = slice(start, start + CELLS // 2 + 1)
+        self._m, self._capital = _halved(self._m[window]), _halved(self._capital[window])
+        self._first, self._last = 2 * (self._first - start), 2 * (self._last - start)
+        self._step /= 2
 
-        A new candidate m' between m1 < m2 starts with what m2's bets on "above" and m1's bets on "below" have won at m2
-        and m1: at m' the same bets would have won no less, so that the bound stays valid.
-        """
-        size = 2 * len(self._m) - 1
-        m, above, below = np.empty(size), np.empty(size), np.empty(size)
-        m[::2], above[::2], below[::2] = self._m, self._above, self._below
-        m[1::2] = (self._m[1:] + self._m[:-1]) / 2
-        above[1::2] = self._above[1:]
-        below[1::2] = self._below[:-1]
-        self._m, self._above, self._below = m, above, below
+
+def _largest(distance: float, variance: float) -> float:
+    """The largest bet d / (v + d^2) for 0 <= d <= distance."""
+    if distance <= 0.0:
+        return 0.0
+    if distance * distance < variance:
+        return distance / (variance + distance * distance)
+    return 0.5 / math.sqrt(variance)
+
+
+def _halved(values: Floats) -> Floats:
+    """The values with their means in between."""
+    split = np.empty(2 * len(values) - 1)
+    split[::2] = values
+    split[1::2] = (values[1:] + values[:-1]) / 2
+    return split
+
+
+def _checked(z: Any, lower: Any, upper: Any, z_upper: Any) -> tuple[float, float, float, float]:
+    """One observation as (z, lower, upper, z_upper), rounding errors at the bounds forgiven."""
+    a, b, low = checks.finite("lower", lower), checks.finite("upper", upper), checks.finite("z", z)
+    high = low if z_upper is None else checks.finite("z_upper", z_upper)
+    if a > b:
+        raise ValueError(f"bounds must not cross: lower {lower!r}, upper {upper!r}")
+    if a <= low <= high <= b:
+        return low, a, b, high
+    slack = 1e-9 * max(1.0, abs(a), abs(b))
+    if not a - slack <= low <= high <= b + slack:
+        shown = f"{z!r}" if low == high else f"{z!r} to {z_upper!r}"
+        raise ValueError(f"z must lie in [lower, upper] = [{a!r}, {b!r}], not be {shown}")
+    return min(max(low, a), b), a, b, min(max(high, a), b)
