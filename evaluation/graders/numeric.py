@@ -30,7 +30,7 @@ _DE = rf"(?:\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:[{_SPACES}']\d{{3}})+|\d+)(?:,\d
 def _number_pattern(plain_number: str) -> re.Pattern[str]:
     currency = r"[$€£¥₹]?\s?"
     return re.compile(
-        rf"(?<![\w.,])(?P<sign>[+-]\s?)?{currency}(?P<sign2>[+-])?"
+        rf"(?<![\w.,^])(?P<sign>[+-]\s?)?{currency}(?P<sign2>[+-])?"
         rf"(?:(?P<special>nan|inf(?:inity)?)\b|(?P<whole>\d+)\s+(?P<mixed>\d+\s?/\s?\d+)|"
         rf"(?P<number>(?:{plain_number}){_POWER})(?:\s?/\s?(?P<denominator>\d+(?:\.\d+)?)(?![\w.]*[A-Za-z]))?)(?![\d])",
         re.IGNORECASE,
