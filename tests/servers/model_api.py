@@ -1,8 +1,8 @@
 """A model API for tests: a real HTTP server that speaks OpenAI's chat completions and breaks when told to.
 
 ``python -m tests.servers.model_api --port 8199 --latency 20``. A prompt may script its own faults: ``[[http_500x2]]``
-fails twice, then answers; ``[[stalled]]`` always. ``[[say yes]]`` makes it answer "yes"; a prompt that holds ``a + b`` is
-answered with the sum, any other with "ok". ``GET /log`` is the ground truth: one line a call.
+fails twice, then answers; ``[[stalled]]`` always. ``[[say yes]]`` makes it answer "yes"; a prompt that holds ``a + b``
+is answered with the sum, any other with "ok". ``GET /log`` is the ground truth: one line a call.
 """
 
 import argparse

@@ -187,7 +187,9 @@ def _follow(evaluation_id: UUID, *, quiet: bool) -> "Evaluation":
     with Live(console=console, auto_refresh=False, transient=False) as screen:
         while True:
             evaluation = Evaluation.objects.select_related("suite__task").get(pk=evaluation_id)
-            ended = evaluation.status not in (EvaluationStatus.RUNNING, EvaluationStatus.REGISTERED)
+            running = evaluation.status in (EvaluationStatus.RUNNING, EvaluationStatus.REGISTERED)
+            # A worker that still holds it writes down what was in flight at the stop.
+            ended = not running and not evaluation.leases.exists()
             if not quiet:
                 now = progress(evaluation)
                 if console.is_terminal:
