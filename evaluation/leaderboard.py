@@ -25,15 +25,18 @@ class Row:
 def leaderboard(task: Task, user: AbstractBaseUser | AnonymousUser) -> list[Row]:
     """The rows that ``user`` may see: ranked ones first, the best estimate first; ties are ties.
 
-    Rank sets compare configurations of different evaluations by their own intervals, each at its alpha: one is above
-    another only where its whole interval is. A newer evaluation of a configuration supersedes an older one.
+    Configurations of one evaluation are ranked by their paired differences. Those of several are compared by their own
+    intervals, each at its alpha: one is above another only where its whole interval is. A newer evaluation of a
+    configuration supersedes an older one.
     """
     found = _newest_of_each(task, user)
     suite_version = max((e.suite.version for e, _ in found), default=0)
     rows = [(e, s, _reason(e, s, suite_version)) for e, s in found]
     ranked = [(e, s) for e, s, reason in rows if not reason]
     below = [Row(s.configuration, e, s, None, reason) for e, s, reason in rows if reason]
-    listed = [Row(s.configuration, e, s, _rank(s, [other for _, other in ranked]), "") for e, s in ranked]
+    paired = len({e.pk for e, _ in ranked}) == 1 and len(ranked) == ranked[0][0].entries.count()
+    ranks = {id(s): s.rank if paired else _rank(s, [other for _, other in ranked]) for _, s in ranked}
+    listed = [Row(s.configuration, e, s, ranks[id(s)], "") for e, s in ranked]
     return [*sorted(listed, key=_by_score), *sorted(below, key=_by_score)]
 
 

@@ -110,6 +110,9 @@ SECURE_HSTS_SECONDS = 31_536_000 if SITE_URL.startswith("https://") else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("WORKSAMPLE_BEHIND_PROXY", False) else None
 X_FRAME_OPTIONS = "DENY"
 
+# How the questions app, which knows no grader, has its questions checked.
+QUESTION_CHECK = "evaluation.checking.check_question"
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
