@@ -144,7 +144,7 @@ class _Stream:
             known_low + base + mass * (score.lower - kappa * frozen.greatest),
             known_high + base + mass * (score.upper - kappa * frozen.least),
         )
-        self.sequence.update(signal.low, signal.lower, signal.upper, signal.high)
+        self.sequence.update(signal.low, signal.lower, signal.upper, signal.high, scale=mass)
         precision = 1.0 / mass**2
         self.signal_sum += precision * (signal.low + signal.high) / 2
         self.signal_weight += precision
@@ -202,7 +202,7 @@ class AdaptiveEvaluation:
         surrogate: Any = None,
         seed: int = 0,
     ) -> None:
-        self._size = checks.pool_size(size)
+        self._size = checks.whole("size", size, 1)
         self._alpha = checks.probability("alpha", alpha)
         self._weights = checks.pool_weights(weights, self._size)
         self._names = list(configurations)
@@ -413,7 +413,7 @@ class AdaptiveEvaluation:
         for (first, second), sequence in self._pairs.items():
             paired = signals[first].minus(signals[second])
             for each in {id(s): s for s in (sequence, self._shared[first, second])}.values():
-                each.update(paired.low, paired.lower, paired.upper, paired.high)
+                each.update(paired.low, paired.lower, paired.upper, paired.high, scale=mass)
 
 
 class AdaptiveMean:

@@ -18,8 +18,8 @@ h (lambda1 - lambda2) / 4 <= h^2 / (4 v) = e, so that, log being concave,
 
     log K(m) >= (1 - s) sum log(F1 - e) + s sum log(F2 - e):
 
-linear interpolation between nodes that are charged e is exact on the safe side, and so is a node put in between. A hundred
-nodes over what is left of the domain do for bounds that are good to better than 1e-4.
+linear interpolation between nodes that are charged e errs on the safe side, and so does a node put in between. A
+hundred nodes over what is left of the domain make bounds that are good to 1e-4.
 """
 
 import json
@@ -32,13 +32,13 @@ from evaluation.statistics import checks
 from evaluation.statistics.checks import Floats
 
 # Cells of the grid. When half of them are left, they are split.
-CELLS = 128
+CELLS = 160
 FINEST_SHARE = 1e-7
 # The share of the admissible bet that is used at most.
 LARGEST_SHARE = 0.85
-# One pseudo-observation in the middle of the domain with the largest possible variance.
-PRIOR_COUNT = 1.0
-PRIOR_VARIANCE = 0.25
+# Pseudo-observations in the middle of the domain, and of the largest variance that the bounds allow.
+PRIOR_MEAN_COUNT = 1.0
+PRIOR_VARIANCE_COUNT = 1.0
 # The charge of a factor is bounded, so that the factor stays positive: beyond, the variance is taken to be larger.
 LARGEST_CHARGE = 0.01
 TINY = 1e-300
@@ -70,10 +70,10 @@ class BettingSequence:
         self._capital: Floats = np.zeros(CELLS + 1)
         # The outermost nodes that still matter.
         self._first, self._last = 0, CELLS
-        self._weight = PRIOR_COUNT / width**2
-        self._weighted_sum = self._weight * (self.domain[0] + self.domain[1]) / 2
-        self._squares = PRIOR_COUNT * PRIOR_VARIANCE
-        self._squares_count = PRIOR_COUNT
+        # Sum of weights and of weighted observations, and of squared deviations in units of their scales.
+        self._weight = PRIOR_MEAN_COUNT
+        self._weighted_sum = PRIOR_MEAN_COUNT * (self.domain[0] + self.domain[1]) / 2
+        self._squares = self._squares_count = 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -86,15 +86,20 @@ class BettingSequence:
         lower: float | Floats = 0.0,
         upper: float | Floats = 1.0,
         z_upper: float | Floats | None = None,
+        *,
+        scale: float = 1.0,
     ) -> None:
         """Consume one observation with its predictable bounds, or arrays of one length.
 
         ``z_upper`` makes it an observation known only to lie in [z, z_upper], such as a void's: bets on "above" get z,
-        bets on "below" get z_upper. Raises ValueError for anything not finite, bounds that cross or an observation
-        outside them, and then has consumed nothing.
+        bets on "below" get z_upper. ``scale``, known beforehand too, is the unit of its standard deviation where that
+        changes from one observation to the next. Raises ValueError for anything not finite, bounds that cross, an
+        observation outside them or a scale that is not positive, and then has consumed nothing.
         """
+        if not 0.0 < scale < math.inf:
+            raise ValueError(f"scale must be positive and finite, not {scale!r}")
         if type(z) is float or np.ndim(z) == 0:
-            self._update_one(*_checked(z, lower, upper, z_upper))
+            self._update_one(*_checked(z, lower, upper, z_upper), scale)
             return
         given = (z, lower, upper, z if z_upper is None else z_upper)
         columns = [np.asarray(column, dtype=np.float64) for column in given]
@@ -104,7 +109,7 @@ class BettingSequence:
                 raise ValueError(f"{name} must have the shape ({size},) of z, not {column.shape}")
         rows = np.broadcast_to(np.stack(np.broadcast_arrays(*columns), axis=1), (size, 4))
         for observation in [_checked(*row) for row in rows.tolist()]:
-            self._update_one(*observation)
+            self._update_one(*observation, scale)
 
     def know(self, lower: float, upper: float) -> None:
         """Take up that the mean certainly lies in [lower, upper]."""
@@ -142,19 +147,20 @@ class BettingSequence:
     def from_json(cls, text: str) -> "BettingSequence":
         return cls.from_state(json.loads(text))
 
-    def _update_one(self, low: float, a: float, b: float, high: float) -> None:
+    def _update_one(self, low: float, a: float, b: float, high: float, scale: float) -> None:
         self.count += 1
         if b > a:
-            self._bet(low, a, b, high)
-            self._learn((low + high) / 2, b - a)
+            self._bet(low, a, b, high, scale)
+            self._learn((low + high) / 2, scale)
         if a > self._lower or b < self._upper:
             self._narrow(a, b)
         self._trim()
 
-    def _bet(self, low: float, a: float, b: float, high: float) -> None:
+    def _bet(self, low: float, a: float, b: float, high: float, scale: float) -> None:
         first, last = self._first, self._last + 1
         m = self._m[first:last]
-        variance = (b - a) ** 2 * self._squares / self._squares_count
+        variance = self._squares * scale**2 + PRIOR_VARIANCE_COUNT * (b - a) ** 2 / 4
+        variance /= self._squares_count + PRIOR_VARIANCE_COUNT
         variance = max(variance, self._step**2 / (4 * LARGEST_CHARGE))
         estimate = self._weighted_sum / self._weight
         d = estimate - m
@@ -170,12 +176,12 @@ class BettingSequence:
         bets += 1.0 - self._step**2 / (4 * variance)
         self._capital[first:last] += np.log(bets, out=bets)
 
-    def _learn(self, z: float, width: float) -> None:
-        """Running mean and variance, each observation in units of the width of its bounds."""
-        deviation = (z - self._weighted_sum / self._weight) / width
-        self._squares += min(deviation * deviation, 1.0)
+    def _learn(self, z: float, scale: float) -> None:
+        """Running mean and variance."""
+        deviation = (z - self._weighted_sum / self._weight) / scale
+        self._squares += deviation * deviation
         self._squares_count += 1.0
-        weight = 1.0 / width**2
+        weight = 1.0 / scale**2
         self._weight += weight
         self._weighted_sum += weight * z
 
@@ -212,7 +218,7 @@ class BettingSequence:
     def _split(self) -> None:
         start = min(self._first, CELLS // 2)
         window = slice(start, start + CELLS // 2 + 1)
-        self._m, self._capital = _halved(self._m[window]), _halved(self._capital[window])
+        self._m, self._capital = halved(self._m[window]), halved(self._capital[window])
         self._first, self._last = 2 * (self._first - start), 2 * (self._last - start)
         self._step /= 2
 
@@ -226,7 +232,7 @@ def _largest(distance: float, variance: float) -> float:
     return 0.5 / math.sqrt(variance)
 
 
-def _halved(values: Floats) -> Floats:
+def halved(values: Floats) -> Floats:
     """The values with their means in between."""
     split = np.empty(2 * len(values) - 1)
     split[::2] = values

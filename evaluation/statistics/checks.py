@@ -31,10 +31,11 @@ def ordered(name: str, lower: float, upper: float) -> tuple[float, float]:
     return low, high
 
 
-def pool_size(size: int) -> int:
-    if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"size must be a whole number of at least 1, not {size!r}")
-    return int(size)
+def whole(name: str, value: int, least: int) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
 
 
 def pool_weights(weights: Sequence[float] | Floats | None, size: int) -> Floats:
