@@ -51,7 +51,9 @@ class BettingSequences:
         self._last: NDArray[np.int64] = np.full((levels, self.count), CELLS)
         self._finest = FINEST_SHARE * width
         self._step: Floats = np.full(self.count, width / CELLS)
-        self._m: Floats = np.tile(self.domain[0] + width / CELLS * np.arange(CELLS + 1), (self.count, 1))
+        self._m: Floats = np.tile(
+            self.domain[0] + width / CELLS * np.arange(CELLS + 1, dtype=np.float64), (self.count, 1)
+        )
         self._capital: Floats = np.zeros(size)
         self._weight: Floats = np.full(self.count, PRIOR_MEAN_COUNT)
         self._weighted_sum = self._weight * (self.domain[0] + self.domain[1]) / 2

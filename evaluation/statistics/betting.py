@@ -66,7 +66,7 @@ class BettingSequence:
         width = self.domain[1] - self.domain[0]
         self._finest = FINEST_SHARE * width
         self._step = width / CELLS
-        self._m: Floats = self.domain[0] + self._step * np.arange(CELLS + 1)
+        self._m: Floats = self.domain[0] + self._step * np.arange(CELLS + 1, dtype=np.float64)
         self._capital: Floats = np.zeros(CELLS + 1)
         # The outermost nodes that still matter.
         self._first, self._last = 0, CELLS

@@ -1,10 +1,9 @@
 """Checks of what comes from outside: a ValueError names the argument and the value."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +37,7 @@ def whole(name: str, value: int, least: int) -> int:
     return int(value)
 
 
-def pool_weights(weights: Sequence[float] | Floats | None, size: int) -> Floats:
+def pool_weights(weights: ArrayLike | None, size: int) -> Floats:
     """``size`` positive weights that sum to one; equal ones for None."""
     if weights is None:
         return np.full(size, 1.0 / size)
@@ -54,7 +53,7 @@ def pool_weights(weights: Sequence[float] | Floats | None, size: int) -> Floats:
     return array / total
 
 
-def unit_array(name: str, values: Sequence[float] | Floats, size: int) -> Floats:
+def unit_array(name: str, values: ArrayLike, size: int) -> Floats:
     """``size`` numbers in [0, 1]."""
     array = np.array(values, dtype=np.float64)
     if array.shape != (size,):

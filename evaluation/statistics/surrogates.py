@@ -57,7 +57,8 @@ class DifficultySurrogate:
     def predict(self) -> Floats:
         base = self._base()
         correction = self._residuals / (self._results + BAND_STRENGTH)
-        return np.clip(base + correction[_band(base)], 0.0, 1.0)
+        predictions: Floats = np.clip(base + correction[_band(base)], 0.0, 1.0)
+        return predictions
 
     def learn(self, item: int, score: float) -> None:
         base = self._base()[item]
