@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.statistics import checks
+from evaluation.statistics.betting import ROUNDING
 from evaluation.statistics.checks import Floats
 from evaluation.statistics.paired import PairedSequences
 from evaluation.statistics.streams import Drawn, Frozen, Law, Score, Signal, Stream
 from evaluation.statistics.surrogates import by_configuration
-
-# Differences nearer to zero than this are ties: sums of the same scores in another order differ by rounding.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,10 @@ class AdaptiveEvaluation:
         self._repeated, self._floor = bool(repeated), float(floor)
         self._rng = np.random.default_rng(seed)
         surrogates = by_configuration(surrogate, self._names)
+        equal = bool(np.all(self._weights == self._weights[0]))
         self._streams = {
-            name: Stream(self._size, self._alpha, surrogates[name], repeated=self._repeated) for name in self._names
+            name: Stream(self._size, self._alpha, surrogates[name], repeated=self._repeated, equal_weights=equal)
+            for name in self._names
         }
         self._pairs = {pair: place for place, pair in enumerate(combinations(self._names, 2))}
         places = np.array(list(combinations(range(len(self._names)), 2)), dtype=np.int64).reshape(-1, 2)
@@ -170,6 +170,7 @@ class AdaptiveEvaluation:
     def certified(self) -> list[tuple[str, str]]:
         """The certified-better graph: pairs (better, worse), all right together with probability 1 - alpha."""
         found = []
+        # Sums of the same scores in another order differ by rounding: such pairs are ties.
         for first, second in self._pairs:
             lower, upper = self.difference(first, second, simultaneous=True)
             if lower > ROUNDING:
@@ -336,7 +337,7 @@ class AdaptiveEvaluation:
             current.drawn.mass,
         )
         if not self._repeated and current.drawn.rest == 0.0:
-            known = np.array([(s.known_low, s.known_high) for s in self._streams.values()])
+            known = np.array([stream.known for stream in self._streams.values()])
             self._differences.know(known[first, 0] - known[second, 1], known[first, 1] - known[second, 0])
 
 

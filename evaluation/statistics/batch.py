@@ -16,6 +16,7 @@ from evaluation.statistics.betting import (
     LARGEST_SHARE,
     PRIOR_MEAN_COUNT,
     PRIOR_VARIANCE_COUNT,
+    ROUNDING,
     TINY,
     halved,
 )
@@ -164,11 +165,15 @@ class BettingSequences:
         self._weighted_sum += weight * z
 
     def _narrow(self, level: int, lower: Floats, upper: Floats) -> None:
-        lower, upper = np.maximum(lower, self._lower[level]), np.minimum(upper, self._upper[level])
-        possible = lower <= upper
-        self._lower[level] = np.where(possible, lower, self._lower[level])
-        self._upper[level] = np.where(possible, upper, self._upper[level])
-        self.violated[level] |= lower - upper > 1e-12
+        low, high = np.maximum(lower, self._lower[level]), np.minimum(upper, self._upper[level])
+        met = (low > high) & (low - high <= ROUNDING)
+        if met.any():
+            low = np.where(met, np.where(low == lower, lower, upper), low)
+            high = np.where(met, low, high)
+        possible = low <= high
+        self._lower[level] = np.where(possible, low, self._lower[level])
+        self._upper[level] = np.where(possible, high, self._upper[level])
+        self.violated[level] |= ~possible
 
     def _trim(self, level: int) -> None:
         first, last, limit = self._first[level], self._last[level], self._limits[level]

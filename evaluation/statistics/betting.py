@@ -35,13 +35,15 @@ from evaluation.statistics.checks import Floats
 CELLS = 160
 FINEST_SHARE = 1e-7
 # The share of the admissible bet that is used at most.
-LARGEST_SHARE = 0.85
+LARGEST_SHARE = 0.5
 # Pseudo-observations in the middle of the domain, and of the largest variance that the bounds allow.
 PRIOR_MEAN_COUNT = 1.0
-PRIOR_VARIANCE_COUNT = 1.0
+PRIOR_VARIANCE_COUNT = 2.0
 # The charge of a factor is bounded, so that the factor stays positive: beyond, the variance is taken to be larger.
 LARGEST_CHARGE = 0.01
 TINY = 1e-300
+# Bounds that cross by no more than this met.
+ROUNDING = 1e-12
 
 
 class BettingSequence:
@@ -186,11 +188,14 @@ class BettingSequence:
         self._weighted_sum += weight * z
 
     def _narrow(self, lower: float, upper: float) -> None:
-        """Intersect with [lower, upper]; an empty intersection is a violation and is not taken up."""
-        lower, upper = max(lower, self._lower), min(upper, self._upper)
-        if lower <= upper:
-            self._lower, self._upper = lower, upper
-        elif lower - upper > 1e-12:
+        """Intersect with [lower, upper]; an empty intersection is a violation, and is not taken up."""
+        low, high = max(lower, self._lower), min(upper, self._upper)
+        if low <= high:
+            self._lower, self._upper = low, high
+        elif low - high <= ROUNDING:
+            # Empty by rounding alone: what is given last is nearest to exact.
+            self._lower = self._upper = lower if low == lower else upper
+        else:
             self.violated = True
 
     def _trim(self) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from evaluation.statistics import checks
-from evaluation.statistics.betting import BettingSequence
+from evaluation.statistics.betting import ROUNDING, BettingSequence
 from evaluation.statistics.checks import Floats
 
 # Pseudo-observations that pull kappa towards its start, so that a useless surrogate costs little.
-KAPPA_PRIOR_COUNT = 12.0
-KAPPA_START = 0.5
+KAPPA_PRIOR_COUNT = 20.0
+KAPPA_START = 0.7
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Signal:
 class Stream:
     """One configuration: what predicts it, how far that is trusted, and the estimate from what was consumed."""
 
-    def __init__(self, size: int, alpha: float, surrogate: Any, *, repeated: bool) -> None:
+    def __init__(self, size: int, alpha: float, surrogate: Any, *, repeated: bool, equal_weights: bool = False) -> None:
         self.sequence = BettingSequence(alpha)
         self.surrogate = surrogate
         self.size = size
@@ -96,9 +96,16 @@ class Stream:
             self.fixed = checks.unit_array("surrogate", surrogate, size)
         # Weighted count of recorded results and sums of scores, predictions, squared predictions and products.
         self.sums = [0.0, 0.0, 0.0, 0.0, 0.0]
-        # Weighted sums of the scores consumed, voids at 0 and at 1.
-        self.known_low = self.known_high = 0.0
+        # Weighted sums of the scores consumed, voids at 0 and at 1; of equal weights plain sums, which are exact.
+        self.equal_weights = equal_weights
+        self.sum_low = self.sum_high = 0.0
         self.signal_sum = self.signal_weight = 0.0
+
+    @property
+    def known(self) -> tuple[float, float]:
+        """What the items consumed contribute to the estimand, voids at 0 and at 1."""
+        divisor = self.size if self.equal_weights else 1
+        return self.sum_low / divisor, self.sum_high / divisor
 
     def predictions(self) -> Floats:
         if self.fixed is not None:
@@ -149,13 +156,14 @@ class Stream:
         base_high = base_low
         start_low = start_high = frozen.control
         if not self.repeated:
-            base_low, base_high = base_low + self.known_low, base_high + self.known_high
-            start_low, start_high = start_low + self.known_low, start_high + self.known_high
+            known_low, known_high = self.known
+            base_low, base_high = base_low + known_low, base_high + known_high
+            start_low, start_high = start_low + known_low, start_high + known_high
         signal = Signal(
             base_low + drawn.ratio * score.low,
             base_high + drawn.ratio * score.high,
-            start_low + frozen.least + _least(drawn, score.lower),
-            start_high + frozen.greatest + _greatest(drawn, score.upper - 1.0),
+            start_low + frozen.least + _least(drawn, score.lower) - ROUNDING,
+            start_high + frozen.greatest + _greatest(drawn, score.upper - 1.0) + ROUNDING,
         )
         self.sequence.update(signal.low, signal.lower, signal.upper, signal.high, scale=drawn.mass)
         precision = 1.0 / drawn.mass**2
@@ -163,9 +171,11 @@ class Stream:
         self.signal_weight += precision
         self.consumed += 1
         if not self.repeated:
-            self.known_low += drawn.weight * score.low
-            self.known_high += drawn.weight * score.high
-            self.sequence.know(self.known_low, self.known_high + drawn.rest)
+            weight = 1.0 if self.equal_weights else drawn.weight
+            self.sum_low += weight * score.low
+            self.sum_high += weight * score.high
+            low, high = self.known
+            self.sequence.know(low, high + drawn.rest)
         return signal
 
     def estimate(self) -> float:
@@ -178,16 +188,18 @@ class Stream:
         return {
             "sequence": self.sequence.to_state(),
             "fixed": None if self.fixed is None or self.surrogate is None else self.fixed.tolist(),
+            "equal_weights": self.equal_weights,
             "sums": self.sums,
-            "consumed": [self.consumed, self.known_low, self.known_high, self.signal_sum, self.signal_weight],
+            "consumed": [self.consumed, self.sum_low, self.sum_high, self.signal_sum, self.signal_weight],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.sequence = BettingSequence.from_state(state["sequence"])
         if self.surrogate is None and state["fixed"] is not None:
             self.surrogate = self.fixed = np.array(state["fixed"])
+        self.equal_weights = state["equal_weights"]
         self.sums = list(state["sums"])
-        self.consumed, self.known_low, self.known_high, self.signal_sum, self.signal_weight = state["consumed"]
+        self.consumed, self.sum_low, self.sum_high, self.signal_sum, self.signal_weight = state["consumed"]
 
 
 def _least(drawn: Drawn, value: float) -> float:
