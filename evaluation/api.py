@@ -226,9 +226,9 @@ class ConfigurationViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, vie
                 input_usd=prices["input"], output_usd=prices["output"], cached_usd=prices.get("cached_input")
             )
         configuration = disclose_configuration(
-            owner=request.user,
+            owner=_person(request),
             credential=credential,
-            scaffold=disclose_scaffold(owner=request.user, **scaffold) if scaffold else None,
+            scaffold=disclose_scaffold(owner=_person(request), **scaffold) if scaffold else None,
             **given,
         )
         return Response(ConfigurationSerializer(configuration).data, status=201)
@@ -259,7 +259,7 @@ class EvaluationViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         if suite is None:
             raise refuse("suite", given["suite"], "is not a suite that you may see", "/api/v1/suites/ lists them.")
         evaluation = register_evaluation(
-            owner=request.user,
+            owner=_person(request),
             name=given["name"],
             suite=suite,
             configurations=_own_configurations(request, given["configurations"]),
@@ -405,6 +405,11 @@ def plain(value: Any) -> Any:
     return {name: plain(inner) for name, inner in value.items()} if isinstance(value, dict) else value
 
 
+def _person(request: Request) -> Any:
+    """Whoever is signed in; permissions have seen to it that somebody is."""
+    return request.user
+
+
 def _known_provider(provider: str) -> str:
     if provider not in PROVIDERS:
         raise refuse("provider", provider, "is not known", f"Use one of: {', '.join(sorted(PROVIDERS))}.")
@@ -414,7 +419,7 @@ def _known_provider(provider: str) -> str:
 def _credential(request: Request, id_: UUID | None) -> Any:
     if id_ is None:
         return None
-    found = request.user.credentials.filter(pk=id_).first()
+    found = _person(request).credentials.filter(pk=id_).first()
     if found is None:
         raise refuse("credential", id_, "is not one of your credentials", "/api/v1/credentials/ lists them.")
     return found
@@ -423,7 +428,7 @@ def _credential(request: Request, id_: UUID | None) -> Any:
 def _own_configurations(request: Request, ids: list[int]) -> list[Configuration]:
     """One's own configurations: to run another's would spend another's key."""
     found = {
-        c.pk: c for c in Configuration.objects.filter(pk__in=[i for i in ids if abs(i) < 2**62], owner=request.user)
+        c.pk: c for c in Configuration.objects.filter(pk__in=[i for i in ids if abs(i) < 2**62], owner=_person(request))
     }
     missing = [id_ for id_ in ids if id_ not in found]
     if missing:

@@ -3,11 +3,10 @@
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
-from django.db import models, transaction
+from django.db import transaction
 
 from evaluation import pricing
 from evaluation.models import Configuration, Scaffold
@@ -16,6 +15,9 @@ from evaluation.providers.probing import check_address
 from questions.errors import Problem, Refused, refuse
 from questions.hashing import content_hash
 from questions.models import Visibility
+
+if TYPE_CHECKING:
+    from worksample.accounts.models import ProviderCredential, User
 
 # Left empty, these are listed as undisclosed: nobody outside can tell them apart from "there is none".
 DISCLOSABLE = ("model_snapshot", "region", "training_cutoff", "available_to_public", "submitter_relationship", "prices")
@@ -35,7 +37,7 @@ ROLES = ("system", "developer", "user", "assistant")
 
 @transaction.atomic
 def disclose_scaffold(
-    *, owner: AbstractBaseUser | None, name: str, messages: Sequence[Mapping[str, str]], description: str = ""
+    *, owner: "User | None", name: str, messages: Sequence[Mapping[str, str]], description: str = ""
 ) -> Scaffold:
     """The owner's scaffold with these messages; other messages under a known name make its next version."""
     for index, message in enumerate(messages):
@@ -57,7 +59,7 @@ def disclose_scaffold(
 
 def disclose_configuration(
     *,
-    owner: AbstractBaseUser | None,
+    owner: "User | None",
     name: str,
     model: str,
     endpoint: str,
@@ -66,7 +68,7 @@ def disclose_configuration(
     decoding: Mapping[str, Any] | None = None,
     prices: Mapping[str, Any] | None = None,
     time_limit_s: float | None = None,
-    credential: models.Model | None = None,
+    credential: "ProviderCredential | None" = None,
     concurrency: int = 8,
     visibility: str = Visibility.PRIVATE,
     model_snapshot: str = "",
@@ -121,7 +123,8 @@ def disclose_configuration(
             },
         )
     if not created and (known.credential_id, known.concurrency) != (credential and credential.pk, concurrency):
-        known.credential, known.concurrency = credential or known.credential, concurrency
+        known.credential = credential if credential is not None else known.credential
+        known.concurrency = concurrency
         known.save(update_fields=["credential", "concurrency"])
     return known
 
@@ -142,7 +145,11 @@ def _problems(
         elif name != "stop" and not _is_number(value):
             problems.append(Problem(f"decoding.{name}", str(value), "is not a number", "Give a finite number."))
     max_tokens = decoding.get("max_tokens")
-    if _is_number(max_tokens) and (max_tokens < 1 or int(max_tokens) != max_tokens):
+    if (
+        isinstance(max_tokens, (int, float))
+        and _is_number(max_tokens)
+        and (max_tokens < 1 or int(max_tokens) != max_tokens)
+    ):
         remedy = "Give a whole number from 1."
         problems.append(Problem("decoding.max_tokens", str(max_tokens), "is no number of tokens", remedy))
     if time_limit_s is not None and not (math.isfinite(time_limit_s) and time_limit_s > 0):

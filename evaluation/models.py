@@ -16,8 +16,6 @@ from django.db.models import F, Q
 from questions.hashing import content_hash
 from questions.models import Suite, Visibility, VisibleQuerySet
 
-MONEY = {"max_digits": 20, "decimal_places": 10}
-
 
 class Scaffold(models.Model):
     """A versioned protocol around the model: what is sent besides the question itself."""
@@ -165,7 +163,8 @@ class Evaluation(models.Model):
     rounds_drawn = models.PositiveIntegerField(default=0)
     rounds_consumed = models.PositiveIntegerField(default=0)
     cost_unreported = models.DecimalField(
-        **MONEY,
+        max_digits=20,
+        decimal_places=10,
         default=Decimal(0),
         help_text="what calls may have cost that nobody reported (lost with a worker, without usage), at worst",
     )
@@ -211,9 +210,11 @@ class Entry(models.Model):
     tokens_input = models.BigIntegerField(default=0)
     tokens_output = models.BigIntegerField(default=0)
     tokens_unknown = models.PositiveIntegerField(default=0, help_text="trials whose tokens nobody reported")
-    cost = models.DecimalField(**MONEY, default=Decimal(0))
+    cost = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
     cost_unknown = models.PositiveIntegerField(default=0, help_text="trials whose cost is unknown, which is not zero")
-    cost_failed = models.DecimalField(**MONEY, default=Decimal(0), help_text="of failed and retried calls, at worst")
+    cost_failed = models.DecimalField(
+        max_digits=20, decimal_places=10, default=Decimal(0), help_text="of failed and retried calls, at worst"
+    )
     failed_calls = models.JSONField(default=dict, help_text="{class of fault: how many calls met it}")
 
     class Meta:
@@ -248,7 +249,9 @@ class Round(models.Model):
     sequence = models.BigIntegerField(help_text="place in the evaluation's log")
     position = models.PositiveIntegerField(help_text="of the drawn item in the suite")
     probability = models.FloatField(help_text="of that item under the law at the draw")
-    reserved = models.DecimalField(**MONEY, null=True, help_text="worst-case cost while in flight; empty if unknown")
+    reserved = models.DecimalField(
+        max_digits=20, decimal_places=10, null=True, help_text="worst-case cost while in flight; empty if unknown"
+    )
     lease = models.ForeignKey(Lease, on_delete=models.SET_NULL, null=True, related_name="rounds")
     complete = models.BooleanField(default=False)
     drawn_at = models.DateTimeField(auto_now_add=True)
@@ -302,7 +305,9 @@ class Trial(models.Model):
     tokens_cached = models.IntegerField(null=True)
     tokens_reasoning = models.IntegerField(null=True)
     tokens_output = models.IntegerField(null=True)
-    cost = models.DecimalField(**MONEY, null=True, help_text="of the call that succeeded; empty where unknown")
+    cost = models.DecimalField(
+        max_digits=20, decimal_places=10, null=True, help_text="of the call that succeeded; empty where unknown"
+    )
     first_token_s = models.FloatField(null=True)
     latency_s = models.FloatField(null=True, help_text="of the call that succeeded, waiting and retries left out")
     queue_s = models.FloatField(null=True, help_text="from the draw to the first call")

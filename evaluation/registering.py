@@ -1,8 +1,8 @@
 """Registering an evaluation: its plan, suite, configurations and graders are fixed before the first trial."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from evaluation import pricing
@@ -13,13 +13,16 @@ from questions.errors import Problem, Refused, refuse
 from questions.hashing import content_hash
 from questions.models import Suite, Visibility
 
+if TYPE_CHECKING:
+    from worksample.accounts.models import User
+
 MOST_CONFIGURATIONS = 300
 
 
 @transaction.atomic
 def register_evaluation(
     *,
-    owner: AbstractBaseUser | None,
+    owner: "User | None",
     name: str,
     suite: Suite,
     configurations: Sequence[Configuration],

@@ -1,7 +1,7 @@
 """The pages: each reads, and hands to a template."""
 
 import json
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -23,7 +23,7 @@ from frontend.glossary import GLOSSARY
 from questions.errors import Refused
 from questions.models import Task
 from worksample.accounts import login_links
-from worksample.accounts.models import ProviderCredential
+from worksample.accounts.models import ProviderCredential, User
 
 PER_PAGE = 25
 SHOWN_QUESTIONS = 5
@@ -148,19 +148,20 @@ def token_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
+    person = cast(User, request.user)
     token = None
     if request.method == "POST":
         action = request.POST.get("action")
         if action == "new-token":
-            token = AuthToken.objects.create(request.user)[1]
+            token = AuthToken.objects.create(person)[1]
         elif action == "drop-token":
-            AuthToken.objects.filter(user=request.user, token_key=request.POST.get("key", "")).delete()
+            AuthToken.objects.filter(user=person, token_key=request.POST.get("key", "")).delete()
         elif action == "drop-credential":
-            ProviderCredential.objects.filter(owner=request.user, name=request.POST.get("name", "")).delete()
+            ProviderCredential.objects.filter(owner=person, name=request.POST.get("name", "")).delete()
     context = {
         "token": token,
-        "tokens": AuthToken.objects.filter(user=request.user).order_by("-created"),
-        "credentials": ProviderCredential.objects.filter(owner=request.user).order_by("name"),
+        "tokens": AuthToken.objects.filter(user=person).order_by("-created"),
+        "credentials": ProviderCredential.objects.filter(owner=person).order_by("name"),
     }
     response = render(request, "frontend/account.html", context)
     response["Cache-Control"] = "no-store"

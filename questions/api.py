@@ -121,7 +121,7 @@ class TaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
                 for chunk in given["file"].chunks():
                     file.write(chunk)
             parsed = read_task(path, defaults=defaults, check_question=registered_check())
-        suite = import_task(parsed=parsed, owner=request.user)
+        suite = import_task(parsed=parsed, owner=cast(Any, request.user))
         return Response({**SuiteSerializer(suite).data, "notes": list(parsed.notes)}, status=201)
 
     @extend_schema(responses={200: QuestionSerializer(many=True), 404: OpenApiResponse(description="not yours")})
@@ -135,8 +135,8 @@ class TaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
         revisions = (
             QuestionRevision.objects.filter(suite_items__suite=newest).order_by("-pk").select_related("question")
         )
-        page = self.paginate_queryset(revisions)
-        return self.get_paginated_response(QuestionSerializer(page, many=True).data)
+        page = self.paginate_queryset(cast(Any, revisions))
+        return self.get_paginated_response(QuestionSerializer(cast(Any, page), many=True).data)
 
 
 class SuiteViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Suite]):

@@ -1,9 +1,8 @@
 """From parsed questions to an accepted, frozen suite, all or nothing."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from questions.errors import refuse
@@ -19,6 +18,9 @@ from questions.models import (
     Visibility,
 )
 
+if TYPE_CHECKING:
+    from worksample.accounts.models import User
+
 STARTER = Path(__file__).parent / "starter"
 TASK_FIELDS = (
     "name",
@@ -32,7 +34,7 @@ TASK_FIELDS = (
 
 
 @transaction.atomic
-def import_task(*, parsed: ParsedTask, owner: AbstractBaseUser | None, visibility: str = Visibility.PRIVATE) -> Suite:
+def import_task(*, parsed: ParsedTask, owner: "User | None", visibility: str = Visibility.PRIVATE) -> Suite:
     """Write a task with its questions and freeze them as a suite; the owner's task of that slug is brought up to date.
 
     A question whose content changed gets a new revision, an unchanged one keeps its own. The same content as the task's
@@ -52,9 +54,7 @@ def import_task(*, parsed: ParsedTask, owner: AbstractBaseUser | None, visibilit
 
 
 @transaction.atomic
-def freeze_suite(
-    *, task: Task, revisions: list[tuple[QuestionRevision, float]], owner: AbstractBaseUser | None
-) -> Suite:
+def freeze_suite(*, task: Task, revisions: list[tuple[QuestionRevision, float]], owner: "User | None") -> Suite:
     """The suite of these revisions with these weights: the newest one if it is the same, else a new version."""
     if not revisions:
         raise refuse("suite", task.slug, "there is no accepted question", "Accept at least one question first.")
@@ -87,19 +87,20 @@ def load_starter_tasks() -> list[Suite]:
     return [import_task(parsed=read_task(folder), owner=None, visibility=Visibility.SHARED) for folder in folders]
 
 
-def _task(parsed: ParsedTask, owner: AbstractBaseUser | None, visibility: str) -> Task:
+def _task(parsed: ParsedTask, owner: "User | None", visibility: str) -> Task:
     """The owner's task of this slug, locked so that two imports of it cannot interleave."""
     described = {name: getattr(parsed, name) for name in TASK_FIELDS}
-    task, created = Task.objects.select_for_update().get_or_create(
+    found, created = Task.objects.select_for_update().get_or_create(
         owner=owner, slug=parsed.slug, defaults={**described, "visibility": visibility}
     )
     if not created:
-        Task.objects.filter(pk=task.pk).update(**described)
-        task.refresh_from_db()
+        Task.objects.filter(pk=found.pk).update(**described)
+        found.refresh_from_db()
+    task: Task = found
     return task
 
 
-def _revision(task: Task, parsed: ParsedQuestion, owner: AbstractBaseUser | None) -> QuestionRevision:
+def _revision(task: Task, parsed: ParsedQuestion, owner: "User | None") -> QuestionRevision:
     question, _ = Question.objects.get_or_create(task=task, key=parsed.id, defaults={"status": QuestionStatus.ACCEPTED})
     newest = question.revisions.order_by("-number").first()
     revision = QuestionRevision(

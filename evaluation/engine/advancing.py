@@ -15,7 +15,7 @@ from evaluation.engine.asking import Item, Key, Result, Target
 from evaluation.engine.recording import Recorder
 from evaluation.engine.running import Runner, Turn
 from evaluation.graders import grader_version
-from evaluation.models import Configuration, Evaluation, EvaluationStatus
+from evaluation.models import Configuration, Evaluation, EvaluationStatus, Lease
 from evaluation.providers import PROVIDERS
 from questions.errors import Refused
 from questions.models import Suite
@@ -55,7 +55,7 @@ class CannotRun(RuntimeError):
     """What the evaluation was registered with is not what is here; the message says the remedy."""
 
 
-def _runner(evaluation: Evaluation, lease: lifecycle.Lease, seconds: float, stopping: Callable[[], bool]) -> Runner:
+def _runner(evaluation: Evaluation, lease: Lease, seconds: float, stopping: Callable[[], bool]) -> Runner:
     _check_graders(evaluation)
     items = read_items(evaluation.suite)
     entries = evaluation.entries.select_related("configuration__scaffold", "configuration__credential")

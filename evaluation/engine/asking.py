@@ -235,7 +235,7 @@ def waiting_time(attempt: int, retry_after_s: float | None) -> float:
     if retry_after_s is not None:
         # A little apart, so that all who were turned away do not come back at once.
         return retry_after_s * random.uniform(1.0, 1.1)  # noqa: S311 - spreads load, guards nothing
-    return random.uniform(0.5, 1.0) * min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt)  # noqa: S311
+    return random.uniform(0.5, 1.0) * min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0**attempt)  # noqa: S311
 
 
 def outcome_of(answer: Answer) -> Outcome:

@@ -160,4 +160,5 @@ def _events(evaluation: Evaluation, start: int) -> Iterator[Round | Trial]:
     trials = Trial.objects.filter(evaluation=evaluation, sequence__gte=start).order_by("sequence")
     rounds = rounds.only("sequence", "number", "position", "probability")
     trials = trials.only("sequence", "round_number", "configuration_id", "try_number", "score")
-    yield from heapq.merge(rounds.iterator(5000), trials.iterator(5000), key=attrgetter("sequence"))
+    streams: list[Iterator[Round | Trial]] = [rounds.iterator(5000), trials.iterator(5000)]
+    yield from heapq.merge(*streams, key=attrgetter("sequence"))

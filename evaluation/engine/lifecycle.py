@@ -117,7 +117,8 @@ def ask_for_worker(evaluation_id: UUID) -> None:
 
 
 def _locked(evaluation_id: UUID) -> Evaluation:
-    return Evaluation.objects.select_for_update().get(pk=evaluation_id)
+    evaluation: Evaluation = Evaluation.objects.select_for_update().get(pk=evaluation_id)
+    return evaluation
 
 
 def _save_and_ask(evaluation: Evaluation) -> None:

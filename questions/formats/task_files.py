@@ -160,10 +160,10 @@ def _rename_columns(table: Table, mapping: Mapping[str, str]) -> None:
     for ours, synonyms in SYNONYMS.items():
         if ours in chosen.values() or ours in by_plain:
             continue
-        theirs = next((by_plain[s] for s in synonyms if s in by_plain and by_plain[s] not in chosen), None)
-        if theirs is not None:
-            chosen[theirs] = ours
-            table.notes.append(f"column {theirs!r} was read as {ours}")
+        synonym = next((by_plain[s] for s in synonyms if s in by_plain and by_plain[s] not in chosen), None)
+        if synonym is not None:
+            chosen[synonym] = ours
+            table.notes.append(f"column {synonym!r} was read as {ours}")
     for row in table.rows:
         row.values = {
             chosen.get(name, _plain(name) if _plain(name) in QUESTION_KEYS else name): value

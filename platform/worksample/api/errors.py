@@ -31,8 +31,8 @@ def problem_details(error: Exception, context: dict[str, Any]) -> Response:
         problems = [_shown(problem) for problem in _of_validation(error.detail)]
     elif isinstance(error, exceptions.APIException):
         status, detail = error.status_code, str(error.detail)
-        if isinstance(error, exceptions.Throttled) and error.wait:
-            headers["Retry-After"] = str(int(error.wait) + 1)
+        if isinstance(error, exceptions.Throttled) and (wait := getattr(error, "wait", None)):
+            headers["Retry-After"] = str(int(wait) + 1)
         if getattr(error, "auth_header", None):
             headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
     elif isinstance(error, Http404):

@@ -23,7 +23,7 @@ class Operation:
 @lru_cache(maxsize=1)
 def reference() -> list[Operation]:
     """Every operation in the order of addresses."""
-    document = SchemaGenerator().get_schema(request=None, public=True)
+    document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return [
         Operation(
             method=method.upper(),

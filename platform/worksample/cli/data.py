@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.table import Table
@@ -134,7 +134,7 @@ def find_task(slug: str) -> "Task":
     if found is None:
         known = ", ".join(sorted(Task.objects.visible_to(operator()).values_list("slug", flat=True))[:20])
         raise refuse("task", slug, "is neither a file nor a task here", f"Give a path, or one of: {known}.")
-    return found
+    return cast("Task", found)
 
 
 COMMANDS = (import_, leaderboard)

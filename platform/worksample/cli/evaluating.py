@@ -5,7 +5,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import click
@@ -198,7 +198,7 @@ def _follow(evaluation_id: UUID, *, quiet: bool) -> "Evaluation":
                     printed_at = time.monotonic()
                     click.echo(showing.progress_line(now))
             if ended:
-                return evaluation
+                return cast("Evaluation", evaluation)
             time.sleep(LOOK_SECONDS)
 
 
@@ -392,7 +392,7 @@ def _find(evaluation_id: UUID) -> "Evaluation":
     evaluation = Evaluation.objects.filter(pk=evaluation_id).first()
     if evaluation is None:
         raise refuse("evaluation", evaluation_id, "is not known here", "The page of evaluations lists their ids.")
-    return evaluation
+    return cast("Evaluation", evaluation)
 
 
 COMMANDS = (evaluate, watch, resume, cancel, demo)

@@ -52,4 +52,4 @@ def login_link(user: "User") -> str:
 
     from worksample.accounts import login_links
 
-    return settings.SITE_URL + reverse("token-link", args=[login_links.make(user)])
+    return str(settings.SITE_URL) + reverse("token-link", args=[login_links.make(user)])

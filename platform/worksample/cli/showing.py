@@ -1,15 +1,18 @@
 """Tables and live progress in a terminal."""
 
+from __future__ import annotations
+
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from evaluation.models import Evaluation
-from evaluation.selectors import Difference, Figure, Progress, Standing
+if TYPE_CHECKING:
+    from evaluation.models import Evaluation
+    from evaluation.selectors import Difference, Figure, Progress, Standing
 
 BAR_WIDTH = 32
 
@@ -74,39 +77,35 @@ def progress_line(progress: Progress) -> str:
     return " · ".join(parts)
 
 
-def results(standings: list[Standing]) -> Table:
-    """The table at the end."""
-    table = Table(
-        title="Result", title_justify="left", caption="[lower, upper]: valid at every look", caption_justify="left"
-    )
+def results(standings: list[Standing]) -> RenderableType:
+    """The tables at the end: how good, and at what price and speed."""
     tries = standings[0].tries if standings else 1
-    headings = (
-        "rank",
-        "configuration",
-        "score",
-        f"pass^{tries}",
-        "per correct",
-        "latency p50",
-        "first token p50",
-        "tokens in/out",
-        "trials",
-        "void/cut/refused",
-    )
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "configuration" else "right")
+    quality = _table("How good", "rank", "configuration", "score", f"pass^{tries}", "trials", "void", "cut", "refused")
+    effort = _table("At what price and speed", "configuration", "per correct", "latency", "first token", "tokens")
     for standing in standings:
-        table.add_row(
+        entry = standing.entry
+        quality.add_row(
             ranks(standing.rank),
             standing.configuration.name,
             figure(standing.score),
             figure(standing.all_right or standing.score),
+            *(str(count) for count in (standing.trials, entry.void, entry.cut, entry.refused)),
+        )
+        effort.add_row(
+            standing.configuration.name,
             money(standing.cost_per_correct),
             figure(standing.latency_median_s, unit=" s"),
             figure(standing.first_token_median_s, unit=" s"),
             _tokens(standing),
-            str(standing.trials),
-            f"{standing.entry.void}/{standing.entry.cut}/{standing.entry.refused}",
         )
+    note = Text("In brackets: the interval that holds at every look. Latencies are medians.", style="dim")
+    return Group(quality, Text(), effort, note)
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
     return table
 
 

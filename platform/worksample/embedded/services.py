@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 
+import httpx
 import psycopg
 from psycopg import sql
 
@@ -43,7 +44,10 @@ def start_local_model(current: Installation) -> None:
     if not local_model.is_installed():
         raise CannotStart(f"The local model's packages are missing. {local_model.REMEDY}")
     supervision.start_program("local-model")
-    wait_until(lambda: answers(current.model_port), seconds=60, what="the local model")
+    # It listens before its weights are read, and says then that it is not ready.
+    wait_until(
+        lambda: _is_healthy(f"http://127.0.0.1:{current.model_port}/health"), seconds=120, what="the local model"
+    )
 
 
 def down() -> bool:
@@ -114,6 +118,13 @@ def _connect(current: Installation, database: str) -> psycopg.Connection:
         autocommit=True,
         connect_timeout=5,
     )
+
+
+def _is_healthy(address: str) -> bool:
+    try:
+        return httpx.get(address, timeout=5).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
 
 
 def _database_answers(current: Installation) -> bool:
