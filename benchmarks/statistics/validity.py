@@ -131,7 +131,7 @@ def _corrected(seed: int) -> bool:
     weights, p, _ = _pool(rng, 100, spread=True)
     mean = AdaptiveMean(100, weights, ALPHA, True, seed=seed + 1)
     reach = 1 / 0.25 - 1
-    for _ in range(300):
+    for _ in range(200):
         draw = mean.draw()
         assert draw is not None
         truth = float(rng.random() < p[draw.item])
@@ -188,7 +188,7 @@ def _ranks(seed: int) -> bool:
     rng = np.random.default_rng(seed)
     means = {"a": 0.5, "b": 0.5, "c": 0.55, "d": 0.6, "e": 0.8}
     evaluation = AdaptiveEvaluation(50, list(means), None, ALPHA, True, seed=seed + 1)
-    for _ in range(120):
+    for _ in range(80):
         draw = evaluation.draw()
         assert draw is not None
         shared = rng.random()
@@ -199,7 +199,7 @@ def _ranks(seed: int) -> bool:
     return False
 
 
-def _independent(p: float, replications: int, rounds: int = 1500) -> int:
+def _independent(p: float, replications: int, rounds: int = 1000) -> int:
     """Bernoulli observations, all replications side by side."""
     rng = np.random.default_rng(round(1e6 * p))
     sequences = BettingSequences(replications, ALPHA)
@@ -212,28 +212,28 @@ def _independent(p: float, replications: int, rounds: int = 1500) -> int:
 
 
 SETTINGS: dict[str, Replication] = {
-    "repeated, uniform": _one(200, 400, repeated=True),
-    "repeated, weights over a factor of 100": _one(200, 400, repeated=True, spread=True),
-    "repeated, good surrogate": _one(200, 400, repeated=True, surrogate="good"),
-    "repeated, guided, floor 0.3": _one(200, 400, repeated=True, surrogate="good", floor=0.3, spread=True),
-    "repeated, learning surrogate": _one(200, 300, repeated=True, surrogate="learning"),
-    "repeated, inverted surrogate": _one(200, 400, repeated=True, surrogate="inverted"),
-    "repeated, adversarial surrogate": _one(200, 400, repeated=True, surrogate="adversarial"),
-    "repeated, 200 in flight": _one(200, 600, repeated=True, in_flight=200, surrogate="learning"),
-    "repeated, voids where it is hard": _one(200, 400, repeated=True, void=True, surrogate="good"),
-    "once, uniform": _one(300, 300, repeated=False),
-    "once, weights over a factor of 100": _one(300, 300, repeated=False, spread=True),
-    "once, good surrogate": _one(300, 300, repeated=False, surrogate="good"),
-    "once, guided, floor 0.3": _one(300, 300, repeated=False, surrogate="good", floor=0.3, spread=True),
-    "once, inverted surrogate": _one(300, 300, repeated=False, surrogate="inverted", spread=True),
-    "once, perfect surrogate": _one(300, 300, repeated=False, surrogate="perfect"),
-    "once, adversarial surrogate": _one(300, 300, repeated=False, surrogate="adversarial"),
-    "once, 200 in flight": _one(300, 300, repeated=False, in_flight=200, surrogate="learning"),
-    "once, voids where it is hard": _one(300, 300, repeated=False, void=True, surrogate="good"),
+    "repeated, uniform": _one(200, 200, repeated=True),
+    "repeated, weights over a factor of 100": _one(200, 200, repeated=True, spread=True),
+    "repeated, good surrogate": _one(200, 200, repeated=True, surrogate="good"),
+    "repeated, guided, floor 0.3": _one(200, 200, repeated=True, surrogate="good", floor=0.3, spread=True),
+    "repeated, learning surrogate": _one(200, 200, repeated=True, surrogate="learning"),
+    "repeated, inverted surrogate": _one(200, 200, repeated=True, surrogate="inverted"),
+    "repeated, adversarial surrogate": _one(200, 200, repeated=True, surrogate="adversarial"),
+    "repeated, 200 in flight": _one(200, 400, repeated=True, in_flight=200, surrogate="learning"),
+    "repeated, voids where it is hard": _one(200, 200, repeated=True, void=True, surrogate="good"),
+    "once, uniform": _one(150, 150, repeated=False),
+    "once, weights over a factor of 100": _one(150, 150, repeated=False, spread=True),
+    "once, good surrogate": _one(150, 150, repeated=False, surrogate="good"),
+    "once, guided, floor 0.3": _one(150, 150, repeated=False, surrogate="good", floor=0.3, spread=True),
+    "once, inverted surrogate": _one(150, 150, repeated=False, surrogate="inverted", spread=True),
+    "once, perfect surrogate": _one(150, 150, repeated=False, surrogate="perfect"),
+    "once, adversarial surrogate": _one(150, 150, repeated=False, surrogate="adversarial"),
+    "once, 100 in flight": _one(150, 150, repeated=False, in_flight=100, surrogate="learning"),
+    "once, voids where it is hard": _one(150, 150, repeated=False, void=True, surrogate="good"),
     "once, pool of 5": _one(5, 5, repeated=False),
     "once, pool of 5, weights, surrogate": _one(5, 5, repeated=False, spread=True, surrogate="inverted"),
     "once, pool of 5, guided": _one(5, 5, repeated=False, spread=True, surrogate="good", floor=0.2),
-    "repeated, pool of 5": _one(5, 300, repeated=True, surrogate="inverted", spread=True),
+    "repeated, pool of 5": _one(5, 200, repeated=True, surrogate="inverted", spread=True),
     "corrected verdicts of a judge": _corrected,
     "two speeds, echo, slow, once": _two_speeds("slow", repeated=False),
     "two speeds, echo, fast, repeated": _two_speeds("fast", repeated=True),
