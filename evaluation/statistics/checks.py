@@ -1,6 +1,7 @@
 """Checks of what comes from outside: a ValueError names the argument and the value."""
 
 import math
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +11,17 @@ Floats = NDArray[np.float64]
 
 def probability(name: str, value: float) -> float:
     """A number strictly between 0 and 1."""
-    if not (isinstance(value, (int, float)) and 0.0 < value < 1.0):
+    if not (isinstance(value, Real) and 0.0 < value < 1.0):
         raise ValueError(f"{name} must lie in (0, 1), not {value!r}")
     return float(value)
 
 
 def finite(name: str, value: float) -> float:
-    number = float(value)
+    """A finite number, as a float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not math.isfinite(number):
         raise ValueError(f"{name} must be a finite number, not {value!r}")
     return number
@@ -41,7 +46,7 @@ def pool_weights(weights: ArrayLike | None, size: int) -> Floats:
     """``size`` positive weights that sum to one; equal ones for None."""
     if weights is None:
         return np.full(size, 1.0 / size)
-    array = np.asarray(weights, dtype=np.float64)
+    array = _array("weights", weights)
     if array.shape != (size,):
         raise ValueError(f"weights must be {size} numbers, not an array of shape {array.shape}")
     if not np.all(np.isfinite(array)) or np.any(array <= 0):
@@ -55,10 +60,18 @@ def pool_weights(weights: ArrayLike | None, size: int) -> Floats:
 
 def unit_array(name: str, values: ArrayLike, size: int) -> Floats:
     """``size`` numbers in [0, 1]."""
-    array = np.array(values, dtype=np.float64)
+    array = _array(name, values)
     if array.shape != (size,):
         raise ValueError(f"{name} must be {size} numbers, not an array of shape {array.shape}")
     inside = (array >= 0.0) & (array <= 1.0)
     if not inside.all():
         raise ValueError(f"{name} must lie in [0, 1], not {array[~inside][0]!r}")
     return array
+
+
+def _array(name: str, values: ArrayLike) -> Floats:
+    """A copy, so that what the caller does with theirs changes nothing."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, not {values!r}") from None
