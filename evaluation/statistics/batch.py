@@ -91,9 +91,22 @@ class BettingSequences:
         variance = self._squares * scale**2 + PRIOR_VARIANCE_COUNT * (b - a) ** 2 / 4
         variance /= self._squares_count + PRIOR_VARIANCE_COUNT
         variance = np.maximum(variance, self._step**2 / (4 * LARGEST_CHARGE))
+        estimate = self._weighted_sum / self._weight
+        # Where bets could exceed their limits: elsewhere the limits need not be computed.
+        wide_above = _largest(estimate - self._m[:, 0], variance) * (estimate - a) > LARGEST_SHARE
+        wide_below = _largest(self._m[:, -1] - estimate, variance) * (b - estimate) > LARGEST_SHARE
+        first, last = self._first.min(axis=0), self._last.max(axis=0)
         for start in range(0, self.count, CHUNK):
             rows = slice(start, start + CHUNK)
-            self._bet(rows, low[rows], a[rows], b[rows], high[rows], variance[rows], open_rows[rows])
+            self._bet(
+                (rows, slice(int(first[rows].min()), int(last[rows].max()) + 1)),
+                estimate[rows, None],
+                variance[rows, None],
+                (low[rows, None], high[rows, None]),
+                a[rows, None] if wide_above[rows].any() else None,
+                b[rows, None] if wide_below[rows].any() else None,
+                open_rows[rows],
+            )
         self._learn((low + high) / 2, scale, open_rows)
         for level in range(len(self.alphas)):
             self._narrow(level, a, b)
@@ -132,29 +145,30 @@ class BettingSequences:
 
     def _bet(
         self,
-        rows: slice,
-        low: Floats,
-        a: Floats,
-        b: Floats,
-        high: Floats,
+        cells: tuple[slice, slice],
+        estimate: Floats,
         variance: Floats,
+        observed: tuple[Floats, Floats],
+        a: Floats | None,
+        b: Floats | None,
         open_rows: NDArray[np.bool_],
     ) -> None:
-        m = self._m[rows]
-        estimate = self._weighted_sum[rows] / self._weight[rows]
-        d = estimate[:, None] - m
+        m = self._m[cells]
+        d = estimate - m
         bets = d * d
-        bets += variance[:, None]
+        bets += variance
         np.divide(d, bets, out=bets)
-        if (_largest(estimate - m[:, 0], variance) * (estimate - a) > LARGEST_SHARE).any():
-            np.minimum(bets, LARGEST_SHARE / np.maximum(m - a[:, None], TINY), out=bets)
-        if (_largest(m[:, -1] - estimate, variance) * (b - estimate) > LARGEST_SHARE).any():
-            np.maximum(bets, LARGEST_SHARE / np.minimum(m - b[:, None], -TINY), out=bets)
-        observed = low[:, None] if (low == high).all() else np.where(bets > 0.0, low[:, None], high[:, None])
-        bets *= np.subtract(observed, m, out=d)
-        bets += (1.0 - self._step[rows] ** 2 / (4 * variance))[:, None]
-        bets[~open_rows] = 1.0
-        self._capital[rows] += np.log(bets, out=bets)
+        if a is not None:
+            np.minimum(bets, LARGEST_SHARE / np.maximum(m - a, TINY), out=bets)
+        if b is not None:
+            np.maximum(bets, LARGEST_SHARE / np.minimum(m - b, -TINY), out=bets)
+        low, high = observed
+        z = low if (low == high).all() else np.where(bets > 0.0, low, high)
+        bets *= np.subtract(z, m, out=d)
+        bets += 1.0 - self._step[cells[0], None] ** 2 / (4 * variance)
+        if not open_rows.all():
+            bets[~open_rows] = 1.0
+        self._capital[cells] += np.log(bets, out=bets)
 
     def _learn(self, z: Floats, scale: float, open_rows: NDArray[np.bool_]) -> None:
         deviation = (z - self._weighted_sum / self._weight) / scale
