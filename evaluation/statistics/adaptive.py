@@ -88,6 +88,8 @@ class AdaptiveEvaluation:
             name: Stream(self._size, self._alpha, surrogates[name], repeated=self._repeated, equal_weights=equal)
             for name in self._names
         }
+        # Each once, also where several configurations share one.
+        self._listeners = list({id(s): s for s in surrogates.values() if hasattr(s, "learn_from_another")}.values())
         self._pairs = {pair: place for place, pair in enumerate(combinations(self._names, 2))}
         places = np.array(list(combinations(range(len(self._names)), 2)), dtype=np.int64).reshape(-1, 2)
         self._pair_firsts, self._pair_seconds = places[:, 0], places[:, 1]
@@ -305,11 +307,11 @@ class AdaptiveEvaluation:
         return Score(value, value, low, high)
 
     def _teach(self, current: _Round, configuration: str, score: float) -> None:
-        for name, stream in self._streams.items():
-            if name == configuration:
-                stream.learn(current.drawn, score, current.frozen[name].prediction)
-            else:
-                stream.learn_from_another(current.drawn, score)
+        stream = self._streams[configuration]
+        stream.learn(current.drawn, score, current.frozen[configuration].prediction)
+        for surrogate in self._listeners:
+            if surrogate is not stream.surrogate:
+                surrogate.learn_from_another(current.drawn.item, score)
 
     def _consume(self, configuration: str) -> None:
         """Take up what completes prefixes: first of the configuration, then of all."""
@@ -326,8 +328,8 @@ class AdaptiveEvaluation:
     def _compare(self, current: _Round) -> None:
         if not self._pairs:
             return
-        signals = np.array([astuple(current.signals[name]) for name in self._names])
-        low, high, lower, upper = signals.T
+        signals = [current.signals[name] for name in self._names]
+        low, high, lower, upper = np.array([(s.low, s.high, s.lower, s.upper) for s in signals]).T
         first, second = self._pair_firsts, self._pair_seconds
         self._differences.update(
             low[first] - high[second],

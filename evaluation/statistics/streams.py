@@ -146,10 +146,6 @@ class Stream:
         if hasattr(self.surrogate, "learn"):
             self.surrogate.learn(drawn.item, score)
 
-    def learn_from_another(self, drawn: Drawn, score: float) -> None:
-        if hasattr(self.surrogate, "learn_from_another"):
-            self.surrogate.learn_from_another(drawn.item, score)
-
     def consume(self, drawn: Drawn, frozen: Frozen, score: Score) -> Signal:
         """Turn the score of the next round into its signal and feed the sequence."""
         base_low = frozen.control - drawn.ratio * frozen.kappa * frozen.prediction

@@ -272,6 +272,30 @@ def test_what_a_shared_surrogate_learns_of_the_drawn_item_does_not_enter_its_rou
     assert slow_only_wrong.rank_sets() == {"fast": (1, 1), "slow": (2, 2)}
 
 
+class Listener(Memory):
+    """Counts what it is told."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.own = self.others = 0
+
+    def learn(self, item: int, score: float) -> None:
+        self.own += 1
+
+    def learn_from_another(self, item: int, score: float) -> None:
+        self.others += 1
+
+
+def test_surrogates_are_told_of_others_results_once() -> None:
+    shared, single = Listener(9), Listener(9)
+    evaluation = AdaptiveEvaluation(9, ["a", "b", "c"], surrogate={"a": shared, "b": shared, "c": single})
+    evaluation.draw()
+    for name in "abc":
+        evaluation.record(0, name, 1.0)
+    assert (shared.own, shared.others) == (2, 1)
+    assert (single.own, single.others) == (1, 2)
+
+
 def test_one_surrogate_for_each_configuration_may_be_a_matrix_a_list_or_a_mapping() -> None:
     good, flat = np.linspace(0, 1, 30), np.full(30, 0.5)
     given: list[object] = [np.stack([good, flat]), [good, flat], {"a": good, "b": flat}]
