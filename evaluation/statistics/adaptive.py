@@ -7,6 +7,7 @@ results arrive changes nothing but the moment.
 """
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import combinations
@@ -19,6 +20,7 @@ from evaluation.statistics import checks
 from evaluation.statistics.betting import ROUNDING
 from evaluation.statistics.checks import Floats
 from evaluation.statistics.paired import PairedSequences
+from evaluation.statistics.planning import Projection, rounds_to_settle
 from evaluation.statistics.streams import Drawn, Frozen, Law, Score, Signal, Stream
 from evaluation.statistics.surrogates import by_configuration
 
@@ -187,6 +189,27 @@ class AdaptiveEvaluation:
         above = {name: sum(worse == name for _, worse in certified) for name in self._names}
         below = {name: sum(better == name for better, _ in certified) for name in self._names}
         return {name: (1 + above[name], len(self._names) - below[name]) for name in self._names}
+
+    def projection(self, first: str, second: str) -> Projection:
+        """How many more rounds would settle which of two is better, if they are what they seem; no guarantee.
+
+        Unknown (NaN) before two rounds; without repetition never more than the pool has left.
+        """
+        if first == second:
+            raise ValueError(f"second must be another configuration than first, {first!r}")
+        lower, upper = self.difference(first, second)
+        pair = self._pairs[(first, second) if (first, second) in self._pairs else (second, first)]
+        variance = self._differences.variance(pair)
+        if math.isnan(variance):
+            return Projection(math.nan, math.nan, math.inf)
+        estimate = min(max(self.estimate(first) - self.estimate(second), lower), upper)
+        found = rounds_to_settle(
+            estimate=estimate, interval=(lower, upper), variance=variance, consumed=self._consumed, alpha=self._alpha
+        )
+        if self._repeated:
+            return found
+        left = float(self._size - self._consumed)
+        return Projection(min(found.likely, left), min(found.least, left), min(found.most, left))
 
     def violated(self, configuration: str) -> bool:
         """Whether no candidate is left for this configuration: an assumption does not hold."""

@@ -70,6 +70,11 @@ class BettingSequences:
         """(lower, upper) of one sequence."""
         return float(self._lower[level, row]), float(self._upper[level, row])
 
+    def variance(self, row: int) -> float:
+        """The running variance of one sequence's observations, at scale 1; NaN before two."""
+        count = float(self._squares_count[row])
+        return float(self._squares[row]) / count if count > 1.0 else math.nan
+
     def update(
         self,
         z: ArrayLike,

@@ -82,6 +82,11 @@ class BettingSequence:
         """(lower, upper), the running intersection."""
         return self._lower, self._upper
 
+    @property
+    def variance(self) -> float:
+        """The running variance of observations, at scale 1; NaN before two."""
+        return self._squares / self._squares_count if self._squares_count > 1.0 else math.nan
+
     def update(
         self,
         z: float | Floats,

@@ -30,6 +30,12 @@ class PairedSequences:
             return self._many.interval(pair, level)
         return self._few[pair][level].interval
 
+    def variance(self, pair: int) -> float:
+        """Of one round's signal of the difference, from the rounds so far; NaN before two."""
+        if self._many is not None:
+            return self._many.variance(pair)
+        return self._few[pair][0].variance
+
     def update(self, low: ArrayLike, lower: ArrayLike, upper: ArrayLike, high: ArrayLike, scale: float) -> None:
         """Consume one round: arrays of ``count``."""
         if self._many is not None:

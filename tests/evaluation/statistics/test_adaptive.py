@@ -331,6 +331,25 @@ def test_a_difference_is_the_mirror_image_of_its_reverse() -> None:
     assert evaluation.certified() == [("a", "b")]
 
 
+@pytest.mark.parametrize("names", [["a", "b"], list("abcde")])
+def test_a_projection_shrinks_to_nothing_once_a_pair_is_settled(names: list[str]) -> None:
+    evaluation = AdaptiveEvaluation(500, names)
+    assert math.isnan(evaluation.projection("a", "b").likely)
+    rng = np.random.default_rng(2)
+    projected = []
+    for draw in iter(evaluation.draw, None):
+        for name in names:
+            evaluation.record(draw.number, name, float(rng.random() < (0.8 if name == "a" else 0.6)))
+        projected.append(evaluation.projection("b", "a").likely)
+    assert 5 < projected[20] <= 480
+    assert projected[-1] == 0.0
+
+
+def test_a_pair_of_one_has_no_projection() -> None:
+    with pytest.raises(ValueError, match="second"):
+        AdaptiveEvaluation(5, ["a"]).projection("a", "a")
+
+
 def test_equal_totals_of_an_exhausted_pool_are_a_tie() -> None:
     y = scores(30, 5)
     evaluation = AdaptiveEvaluation(30, ["a", "b"], np.full(30, 1 / 30), seed=6)
