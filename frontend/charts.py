@@ -1,6 +1,7 @@
-"""Charts as plain, accessible SVG: a title, a description, and the data in a table beside them on the page."""
+"""Charts as plain, accessible SVG: a title, a description in words, and the data beside them as a file."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
@@ -11,13 +12,31 @@ from evaluation.selectors import TracePoint
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 36
 MOST_POINTS = 200
+MOST_TICKS = 6
+STYLES = 6
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is drawn of one configuration; its style is also that of its legend and of its bar in tables."""
+
+    name: str
+    position: int
+    points: Sequence[TracePoint]
+
+    @property
+    def style(self) -> int:
+        return self.position % STYLES
+
+    @property
+    def last(self) -> TracePoint:
+        return self.points[-1]
 
 
 @dataclass(frozen=True)
 class Band:
-    """One configuration's trace: the polygon of its interval and the line of its estimate."""
+    """A line in the chart's coordinates: the polygon of its interval and the polyline of its estimate."""
 
-    name: str
     style: int
     area: str
     line: str
@@ -29,21 +48,18 @@ class Tick:
     label: str
 
 
-def trace_chart(names: Mapping[int, str], points: Mapping[int, Sequence[TracePoint]]) -> SafeString:
-    """The intervals of several configurations against the rounds consumed, on the scale from 0 to 1."""
-    last = max((line[-1].rounds for line in points.values() if line), default=0)
-    bands = [
-        _band(names[id_], style, _thinned(line), last)
-        for style, (id_, line) in enumerate(points.items())
-        if line and id_ in names
-    ]
+def trace_chart(lines: Sequence[Line]) -> SafeString:
+    """The intervals of several configurations against the rounds consumed, on the scale from 0 to 1.
+
+    Every line has at least one point.
+    """
+    last = max((line.last.rounds for line in lines), default=0)
     said = "; ".join(
-        f"{names[id_]}: from {line[-1].lower:.2f} to {line[-1].upper:.2f} after {line[-1].rounds} rounds"
-        for id_, line in points.items()
-        if line and id_ in names
+        f"{line.name}: from {line.last.lower:.2f} to {line.last.upper:.2f} after {line.last.rounds} rounds"
+        for line in lines
     )
     context = {
-        "bands": bands,
+        "bands": [_band(line, last) for line in lines],
         "description": said or "no round is complete yet",
         "width": WIDTH,
         "height": HEIGHT,
@@ -51,24 +67,33 @@ def trace_chart(names: Mapping[int, str], points: Mapping[int, Sequence[TracePoi
         "right": WIDTH - RIGHT,
         "bottom": HEIGHT - BOTTOM,
         "middle": (LEFT + WIDTH - RIGHT) / 2,
-        "x_ticks": [Tick(_x(last * share, last), f"{last * share:.0f}") for share in (0, 0.25, 0.5, 0.75, 1)]
-        if last
-        else [],
+        "x_ticks": [Tick(_x(rounds, last), str(rounds)) for rounds in round_ticks(last)],
         "y_ticks": [Tick(_y(value), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)],
     }
     return render_to_string("frontend/parts/trace.svg", context)
 
 
-def _band(name: str, style: int, line: Sequence[TracePoint], last: int) -> Band:
-    upper = [(_x(p.rounds, last), _y(p.upper)) for p in line]
-    lower = [(_x(p.rounds, last), _y(p.lower)) for p in line]
-    middle = [(_x(p.rounds, last), _y(p.value)) for p in line if p.value is not None]
-    return Band(name, style % 6, _points([*upper, *reversed(lower)]), _points(middle))
+def round_ticks(last: int) -> list[int]:
+    """Whole numbers from 0 to at most ``last``, a step of 1, 2 or 5 times a power of ten apart."""
+    if last <= 0:
+        return []
+    power = 10 ** max(0, math.floor(math.log10(last / MOST_TICKS)))
+    steps = (factor * power for factor in (1, 2, 5, 10, 20))
+    step = next(step for step in steps if last / step <= MOST_TICKS)
+    return list(range(0, last + 1, step))
 
 
-def _thinned(line: Sequence[TracePoint]) -> Sequence[TracePoint]:
-    step = max(1, len(line) // MOST_POINTS)
-    return [*line[:-1:step], line[-1]]
+def _band(line: Line, last: int) -> Band:
+    shown = _thinned(line.points)
+    upper = [(_x(p.rounds, last), _y(p.upper)) for p in shown]
+    lower = [(_x(p.rounds, last), _y(p.lower)) for p in shown]
+    middle = [(_x(p.rounds, last), _y(p.value)) for p in shown if p.value is not None]
+    return Band(line.style, _points([*upper, *reversed(lower)]), _points(middle))
+
+
+def _thinned(points: Sequence[TracePoint]) -> Sequence[TracePoint]:
+    step = max(1, math.ceil(len(points) / MOST_POINTS))
+    return [*points[:-1:step], points[-1]]
 
 
 def _x(rounds: float, last: int) -> float:

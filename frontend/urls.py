@@ -15,6 +15,7 @@ urlpatterns = [
     path("evaluations/", views.evaluations, name="evaluations"),
     path(_EVALUATION, views.evaluation, name="evaluation"),
     path(_EVALUATION + "live/", views.evaluation_live, name="evaluation-live"),
+    path(_EVALUATION + "trace.csv", views.evaluation_trace, name="evaluation-trace"),
     path(_EVALUATION + "trials/", views.trials, name="trials"),
     path(_EVALUATION + "cancel/", views.evaluation_move, {"move": "cancel"}, name="evaluation-cancel"),
     path(_EVALUATION + "resume/", views.evaluation_move, {"move": "resume"}, name="evaluation-resume"),

@@ -1,6 +1,6 @@
 """The pages: each reads, and hands to a template."""
 
-import json
+import csv
 from typing import Any, cast
 from uuid import UUID
 
@@ -18,8 +18,9 @@ from evaluation.engine import lifecycle
 from evaluation.leaderboard import leaderboard as leaderboard_rows
 from evaluation.models import Configuration, Evaluation, EvaluationStatus, Outcome, StopReason
 from evaluation.selectors import conclusion, differences, progress, standings, trace
-from frontend.charts import trace_chart
+from frontend.charts import Line, trace_chart
 from frontend.glossary import GLOSSARY
+from frontend.wording import disclosure_in_words, plan_in_words, top_of
 from questions.errors import Refused
 from questions.models import Task
 from worksample.accounts import login_links
@@ -27,6 +28,8 @@ from worksample.accounts.models import ProviderCredential, User
 
 PER_PAGE = 25
 SHOWN_QUESTIONS = 5
+# Evaluations whose page goes on changing by itself.
+MOVING = (EvaluationStatus.REGISTERED, EvaluationStatus.RUNNING)
 
 
 def front(request: HttpRequest) -> HttpResponse:
@@ -38,7 +41,7 @@ def front(request: HttpRequest) -> HttpResponse:
 
 def tasks(request: HttpRequest) -> HttpResponse:
     sought = request.GET.get("q", "").strip()
-    found = Task.objects.visible_to(request.user).annotate(size=Count("questions"))
+    found = Task.objects.visible_to(request.user).annotate(size=Count("questions")).order_by("name", "pk")
     if sought:
         found = found.filter(Q(name__icontains=sought) | Q(summary__icontains=sought))
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
@@ -63,9 +66,11 @@ def task(request: HttpRequest, task_id: UUID) -> HttpResponse:
 def leaderboard(request: HttpRequest, task_id: UUID) -> HttpResponse:
     found = get_object_or_404(Task.objects.visible_to(request.user), pk=task_id)
     rows = leaderboard_rows(found, request.user)
+    ranked = [row for row in rows if not row.listed_below]
     context = {
         "task": found,
-        "ranked": [row for row in rows if not row.listed_below],
+        "ranked": ranked,
+        "top": top_of(ranked),
         "below": [row for row in rows if row.listed_below],
     }
     return render(request, "frontend/leaderboard.html", context)
@@ -81,7 +86,7 @@ def evaluation(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
     found = _evaluation(request, evaluation_id)
     context = {
         **_live(found),
-        "plan": sorted(found.plan.items()),
+        "plan": plan_in_words(found.plan),
         "may_steer": _may_see_texts(request, found),
     }
     return render(request, "frontend/evaluation.html", context)
@@ -89,7 +94,24 @@ def evaluation(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
 
 def evaluation_live(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
     """The part of the page that changes while the evaluation runs."""
-    return render(request, "frontend/parts/live.html", _live(_evaluation(request, evaluation_id)))
+    found = _evaluation(request, evaluation_id)
+    response = render(request, "frontend/parts/live.html", _live(found))
+    if found.status not in MOVING:
+        # Once more in full: what its owner may do with it has changed.
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def evaluation_trace(request: HttpRequest, evaluation_id: UUID) -> HttpResponse:
+    """The data of the chart, for whoever would rather read or recompute than look."""
+    found = _evaluation(request, evaluation_id)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="trace.csv"'
+    rows = csv.writer(response)
+    rows.writerow(["configuration_id", "rounds", "value", "lower", "upper"])
+    for id_, points in trace(found).items():
+        rows.writerows([id_, p.rounds, p.value, p.lower, p.upper] for p in points)
+    return response
 
 
 @login_required
@@ -124,8 +146,7 @@ def configuration(request: HttpRequest, configuration_id: int) -> HttpResponse:
     found = get_object_or_404(
         Configuration.objects.visible_to(request.user).select_related("scaffold"), pk=configuration_id
     )
-    disclosed = {**found.disclosure(), "prices": found.prices}
-    fields = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in disclosed.items()]
+    fields = disclosure_in_words({**found.disclosure(), "prices": found.prices}, found.undisclosed_fields)
     entered = Evaluation.objects.visible_to(request.user).filter(configurations=found).select_related("suite__task")
     context = {"configuration": found, "fields": fields, "evaluations": entered[:PER_PAGE]}
     return render(request, "frontend/configuration.html", context)
@@ -181,10 +202,16 @@ def _may_see_texts(request: HttpRequest, owned: Any) -> bool:
 
 def _live(found: Evaluation) -> dict[str, Any]:
     rows = standings(found)
-    names = {s.configuration.pk: s.configuration.name for s in sorted(rows, key=lambda s: s.entry.position)}
     points = trace(found)
+    entered = sorted(rows, key=lambda s: s.entry.position)
+    lines = [
+        Line(s.configuration.name, s.entry.position, points[s.configuration.pk])
+        for s in entered
+        if points.get(s.configuration.pk)
+    ]
     return {
         "evaluation": found,
+        "is_moving": found.status in MOVING,
         "is_running": found.status == EvaluationStatus.RUNNING,
         "waits": found.status == EvaluationStatus.RUNNING and not found.leases.exists(),
         "progress": progress(found),
@@ -192,6 +219,6 @@ def _live(found: Evaluation) -> dict[str, Any]:
         "differences": differences(found),
         "conclusion": conclusion(found),
         "stop_reason": StopReason(found.stop_reason).label if found.stop_reason else "",
-        "chart": trace_chart(names, {id_: points[id_] for id_ in names if id_ in points}),
-        "trace": [(names[id_], line[-1]) for id_, line in points.items() if line and id_ in names],
+        "chart": trace_chart(lines),
+        "lines": lines,
     }

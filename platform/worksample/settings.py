@@ -119,6 +119,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("WORKSAMPLE_STATIC_ROOT", default=str(HOME / "static")))
+# The few static files lie in the packages themselves, so that nothing has to be collected first.
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024 * 1024
 
