@@ -67,7 +67,9 @@ def progress_line(progress: Progress) -> str:
     parts = [f"{progress.trials}{planned} trials", f"{progress.rounds_consumed} rounds"]
     if progress.widest_half_width is not None and progress.target_half_width is not None:
         parts.append(f"± {progress.widest_half_width:.3f} (goal {progress.target_half_width:g})")
-    parts.append(f"cost {money(progress.cost)}" + (" and unknown" if progress.cost_unknown else ""))
+    parts.append(
+        "cost " + (f"unknown for {progress.cost_unknown} trials" if progress.cost_unknown else money(progress.cost))
+    )
     if progress.calls_per_second is not None:
         parts.append(f"{progress.calls_per_second:.1f} calls/s")
     if progress.seconds_left is not None:
