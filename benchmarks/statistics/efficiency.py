@@ -137,6 +137,7 @@ METHODS: dict[str, Method] = {
     "empirical Bernstein, uniform": uniform(lambda: EmpiricalBernsteinSequence(ALPHA)),
     "stratified (Cer-Eval-like)": stratified,
     "betting, uniform": uniform(lambda: BettingSequence(ALPHA)),
+    "repeated, uniform": adaptive(repeated=True, surrogate="none"),
     "repeated, surrogate": adaptive(repeated=True),
     "repeated, surrogate, floor 0.3 (CELEUS-like)": adaptive(repeated=True, floor=0.3),
     "repeated, surrogate, floor 0.6": adaptive(repeated=True, floor=0.6),

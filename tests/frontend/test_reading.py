@@ -73,3 +73,11 @@ def test_a_page_in_motion_asks_again_until_the_evaluation_ends(site: Site) -> No
 def test_turning_the_page_keeps_what_was_sought(site: Site, owner: Any) -> None:
     page = content(f"/evaluations/{site.private.pk}/trials/?outcome=answered", owner)
     assert 'href="?outcome=answered&amp;page=2"' in page
+
+
+def test_tasks_are_listed_by_name(site: Site, owner: Any) -> None:
+    client = Client()
+    client.force_login(owner)
+    page = client.get("/tasks/").context["page"]
+    assert [task.name for task in page] == ["Task private-sums", "Task shared-sums"]
+    assert page.paginator.object_list.ordered
