@@ -14,6 +14,7 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _LEADING = re.compile(r"^[\s\"'*_`#>\-(\[]*")
+_JOINT = re.compile(r"[\s\"'*)\].]*(?:[,;/|&]|\bor\b|\band\b)(?:\s*(?:or|and)\b)?[\s\"'*(\[]*", re.IGNORECASE)
 _NAMING = re.compile(
     r"\b(?:category|label|class|classification|option|choice|type|topic|queue)\s*(?:is|[:=])\s*", re.IGNORECASE
 )
@@ -98,7 +99,10 @@ def _find(said: str, labels: tuple[str, ...]) -> tuple[str, str] | None:
         assert begin is not None
         match = pattern.match(region, begin.end())
         if match and not (letters and _is_word(region, match)):
-            return label_of(match[0]), rule
+            # "billing or technical" and a list of the options leave open which of them is meant.
+            joined = _JOINT.match(region, match.end())
+            other = pattern.match(region, joined.end()) if joined else None
+            return None if other and label_of(other[0]) != label_of(match[0]) else (label_of(match[0]), rule)
     return _mentioned(said, pattern, label_of, letters, len(labels))
 
 

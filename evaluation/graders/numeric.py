@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 from evaluation.graders import text
-from evaluation.graders.units import comparable, convert
+from evaluation.graders.units import comparable, convert, same_unit
 from evaluation.graders.verdict import GraderError, Verdict, no_answer, refuse_unknown, typed, verdict
 
-PARAMETERS = ("abs_tol", "rel_tol", "sig_figs", "unit", "unit_required", "percent", "locale")
+PARAMETERS = ("abs_tol", "rel_tol", "sig_figs", "unit", "unit_required", "same_unit", "percent", "locale")
 COMMA_LOCALES = frozenset(
     {"de", "fr", "es", "it", "pt", "nl", "pl", "ru", "tr", "sv", "da", "nb", "no", "fi", "cs", "el"}
 )
@@ -71,11 +71,13 @@ class Numeric:
         if figures is not None and not 1 <= figures <= 15:
             raise GraderError("parameters.sig_figs", figures, "lies outside 1 to 15", "Give significant figures.")
         typed(parameters, "unit_required", bool, False, "true or false")
+        typed(parameters, "same_unit", bool, False, "true or false")
         unit = typed(parameters, "unit", str, None, 'a unit such as "mL"')
         if unit is not None and not comparable(unit, unit):
             raise GraderError("parameters.unit", unit, "is not a known unit", 'Give one such as "mL", "mg/L" or "%".')
-        if parameters.get("unit_required") and unit is None:
-            raise GraderError("parameters.unit_required", True, "needs a unit", "Name the unit too.")
+        for name in ("unit_required", "same_unit"):
+            if parameters.get(name) and unit is None:
+                raise GraderError(f"parameters.{name}", True, "needs a unit", "Name the unit too.")
         if parameters.get("percent") not in (None, "fraction_or_percent"):
             remedy = 'Give "fraction_or_percent", or leave it out.'
             raise GraderError("parameters.percent", parameters["percent"], "is not a rule for percentages", remedy)
@@ -192,6 +194,8 @@ def _matches(number: _Number, expected: _Number, unit: str | None, parameters: M
     if value is None or target is None:
         return False
     if unit is not None:
+        if parameters.get("same_unit", False) and number.unit and not same_unit(number.unit, unit):
+            return False  # where converting is the work, the quantity as it was given is no answer
         converted = _in_unit(number, unit, bool(parameters.get("unit_required", False)))
         aim = _in_unit(expected, unit, False)
         if converted is None or aim is None:

@@ -36,6 +36,12 @@ def comparable(unit: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
+def same_unit(unit: str, other: str) -> bool:
+    """Whether both name one unit, however they are spelled."""
+    return unit == other or (comparable(unit, other) and _unit(unit) == _unit(other))
+
+
+@lru_cache(maxsize=8192)
 def _factor(unit: str, target: str) -> Fraction | None:
     """What to multiply with; None for scales with an offset, such as degrees."""
     registry = _registry()
