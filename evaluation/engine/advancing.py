@@ -9,6 +9,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from evaluation.engine import lifecycle, rows
 from evaluation.engine.asking import Item, Key, Result, Target
@@ -45,10 +46,26 @@ def advance(evaluation_id: UUID, *, stopping: Callable[[], bool]) -> str:
             lifecycle.pause(evaluation_id, str(error))
             return EvaluationStatus.PAUSED
         raise
-    status = asyncio.run(runner.run())
+    try:
+        status = asyncio.run(runner.run())
+    except DatabaseError:
+        raise  # the sweep tries again when the database is back
+    except Exception as error:
+        log.exception("evaluation %s was stopped by a fault of ours", evaluation_id)
+        _pause_for(evaluation_id, error)
+        return EvaluationStatus.PAUSED
     if status == EvaluationStatus.RUNNING and not stopping():
         lifecycle.ask_for_worker(evaluation_id)
     return status
+
+
+def _pause_for(evaluation_id: UUID, error: Exception) -> None:
+    """Say on its page that a fault of this program stopped it, rather than fail anew with every sweep."""
+    reason = f"A fault of this program stopped it ({type(error).__name__}: {error}). Resume it once that is mended."
+    try:
+        lifecycle.pause(evaluation_id, reason[:1000])
+    except Refused:
+        log.info("evaluation %s runs no longer", evaluation_id)
 
 
 class CannotRun(RuntimeError):

@@ -14,6 +14,7 @@ from evaluation.models import (
     EvaluationStatus,
     Metric,
     Outcome,
+    Round,
     StopReason,
     Trial,
 )
@@ -246,6 +247,18 @@ def test_the_order_of_arrival_changes_no_bound(register: Register, model_api: Mo
     run_to_end(evaluation, workers)
     assert evaluation.rounds_consumed == 80
     assert_books_balance(evaluation)
+
+
+def test_a_log_that_contradicts_its_plan_pauses_the_run_and_says_so(
+    register: Register, model_api: ModelApi, workers: Workers
+) -> None:
+    evaluation = register(sums(10), [a_configuration(model_api)], max_trials=20)
+    Round.objects.create(evaluation=evaluation, number=0, sequence=0, position=9, probability=0.5)
+    Evaluation.objects.filter(pk=evaluation.pk).update(log_length=1, rounds_drawn=1)
+    run_to_end(evaluation, workers)
+    assert evaluation.status == EvaluationStatus.PAUSED
+    assert "LogContradicted" in evaluation.status_reason
+    assert model_api.log() == []
 
 
 def test_configurations_of_one_evaluation_answer_the_same_rounds(
